@@ -28,7 +28,9 @@ func newAdmission(cfg Config, deps Deps) (*admission, error) {
 		return nil, err
 	}
 	a := &admission{fairDecider: decider, noCallerTools: cfg.Streams.NoCallerTools}
-	a.remoteTools = &mcp.RemoteTools{Source: deps.RemoteTools, Permitted: a.permitted}
+	a.remoteTools = &mcp.RemoteTools{
+		Source: deps.RemoteTools, Permitted: a.permitted, NoDiscovery: cfg.Streams.NoCallerTools,
+	}
 	return a, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/registry"
 	"github.com/airlock-run/airlock/gateway/results"
 	"github.com/airlock-run/airlock/gateway/stream"
+	"github.com/airlock-run/airlock/policy"
 )
 
 // assemble makes the handlers from the configuration and the dependencies, in the order in which they need each other.
@@ -177,6 +178,7 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 		Executor: agents, Explain: s.problems.explain, Schemas: document, Version: api.Version(),
 		MaxBodyBytes: s.cfg.MaxDataBytes, Logger: s.deps.Logger,
 		Encode: func(r execution.Result) ([]byte, error) { return api.EncodeResult(e.results, r) },
+		Tiers:  func() ([]policy.Tier, []string) { return s.deps.Policy.Tiers(), s.deps.Policy.Hosts() },
 	}
 	if s.deps.State != nil {
 		cfg.Functions = agents

@@ -206,8 +206,8 @@ func TestOwnCostsOfAnswers(t *testing.T) {
 	}
 }
 
-// An agent gets a large answer unchanged, in the text and in the structure, with and without sessions, and when it
-// repeats its message.
+// An agent gets a large answer unchanged in the structure, and its beginning in the text, with and without sessions,
+// and when it repeats its message.
 func TestAgentReadsLargeAnswers(t *testing.T) {
 	a := newAnswerServer(t)
 	for _, protocol := range protocols {
@@ -226,6 +226,18 @@ func TestAgentReadsLargeAnswers(t *testing.T) {
 			}
 			if has := content(t, got); !reflect.DeepEqual(has["result"], want) || has["output"] != result.Output {
 				t.Errorf("%s, %s: it is another result", protocol, name)
+			}
+			var shown struct {
+				Result    any
+				Truncated []string
+			}
+			if err := json.Unmarshal([]byte(got.Content[0].(*sdk.TextContent).Text), &shown); err != nil {
+				t.Fatal(err)
+			}
+			beginning, cut := shown.Result.(string)
+			if cut = cut && len(shown.Truncated) > 0 && strings.HasPrefix(shown.Truncated[0], "result: "); cut &&
+				!strings.HasPrefix(string(result.Result), beginning) {
+				t.Errorf("%s, %s: the text has another beginning", protocol, name)
 			}
 		}
 	}

@@ -40,6 +40,8 @@ type Decider interface {
 	AnalyzeWith(ctx context.Context, r policy.Request, scanner scan.Func) (policy.Decision, error)
 	// Tiers returns the tiers that a request may name.
 	Tiers() []policy.Tier
+	// Hosts returns the hosts that the deployment opened.
+	Hosts() []string
 }
 
 // A CodeScanner scans code for the policy where a parser can be stopped: in another process. It is safe for concurrent

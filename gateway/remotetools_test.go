@@ -26,6 +26,8 @@ func (attached) Tools() []execution.Tool {
 	return tools
 }
 
+func (attached) Unlisted() []execution.UnlistedServer { return nil }
+
 // given responds with the names of the tools that a request has.
 func given(t *testing.T, a answer) []string {
 	t.Helper()

@@ -24,6 +24,15 @@ func CheckCallerTools(tools []Tool, reason string) error {
 	return nil
 }
 
+// An UnlistedServer is an attached server whose tools are not known.
+type UnlistedServer struct {
+	Namespace string
+	// Server identifies the server; see [Tool.Server].
+	Server string
+	// Problem says why the tools are not known, for callers and guests.
+	Problem string
+}
+
 // ServersOf returns the servers of remote tools by namespace; nil if there are none.
 func ServersOf(tools []Tool) map[string]string {
 	var servers map[string]string

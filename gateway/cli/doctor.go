@@ -69,6 +69,7 @@ func examine(ctx context.Context, con terminal.Console) error {
 			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
 			check{"state", func(ctx context.Context) (string, error) { return lookAtState(ctx, set) }},
 			check{"cache", func(context.Context) (string, error) { return lookAtCache(con.Getenv) }},
+			check{"mcp", func(ctx context.Context) (string, error) { return lookAtRemoteTools(ctx, con.Getenv, set) }},
 			check{"redis", func(ctx context.Context) (string, error) { return lookAtRedis(ctx, set) }},
 			check{"functions", func(ctx context.Context) (string, error) { return lookAtFunctions(ctx, con, set) }},
 		)
@@ -113,6 +114,21 @@ func misspeltErrors(environ []string) []error {
 		wrong = append(wrong, errors.New(line))
 	}
 	return wrong
+}
+
+// lookAtRemoteTools asks the attached MCP servers for their tools.
+func lookAtRemoteTools(
+	ctx context.Context, getenv func(string) string, set settings.Settings,
+) (string, error) {
+	n, err := wiring.CheckRemoteTools(ctx, getenv, set)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w; code gets the same error when it calls such a tool. The hosts of EGRESS_ALLOW and of the "+
+			"policy file can be reached", err)
+	case n == 0:
+		return "none: MCP_SERVERS is not set", nil
+	}
+	return fmt.Sprintf("%d servers list their tools", n), nil
 }
 
 // lookAtState opens what airlock serve keeps functions and jobs in.

@@ -110,7 +110,16 @@ func (a *Agents) SearchTools(ctx context.Context, caller Caller, q ToolQuery) (j
 	if q.Limit < 0 || q.Limit > maxFound {
 		return nil, api.Invalid("limit", "must be a whole number from 1 to 100")
 	}
-	return api.Encode(a.RemoteTools.search(ctx, caller.Identity, q))
+	found := a.RemoteTools.search(ctx, caller.Identity, q)
+	for i := range found.Items {
+		found.Items[i].InputSchema = nil // the declaration says the same
+	}
+	return api.Encode(found)
+}
+
+// Namespaces implements Tools.
+func (a *Agents) Namespaces(ctx context.Context, caller Caller) Attached {
+	return a.RemoteTools.namespaces(ctx, caller.Identity)
 }
 
 // foundExecution is an execution that is read back: the fields of its result, and its record.

@@ -4,63 +4,42 @@ import (
 	"bytes"
 	"crypto/rand"
 	"sync"
-	"unicode/utf8"
 )
 
-// A longAnswer keeps the answer of a call from the SDK, which encodes each part of a response several times. Marks
-// stand for the answer until the response is sent. It is safe for concurrent use.
+// A longAnswer keeps the answer of a call from the SDK, which encodes each part of a response several times. A mark
+// stands for the answer until the response is sent. It is safe for concurrent use.
 type longAnswer struct {
-	mu              sync.Mutex
-	answer          []byte
-	text, structure []byte // the marks as the SDK encodes them
+	mu     sync.Mutex
+	answer []byte
+	mark   []byte // as the SDK encodes it
 }
 
-// hold keeps an answer, which is JSON on one line, and returns what stands for it: as a text, and as a structure. It
-// returns ok false if the answer is short enough for the SDK, or if nothing can put a long one back.
-func (l *longAnswer) hold(answer []byte) (text, structure string, ok bool) {
+// hold keeps an answer, which is JSON on one line, and returns what stands for it. It returns ok false if the answer is
+// short enough for the SDK, or if nothing can put a long one back.
+func (l *longAnswer) hold(answer []byte) (mark string, ok bool) {
 	if l == nil || len(answer) <= maxMessage {
-		return "", "", false
+		return "", false
 	}
-	text, structure = rand.Text(), rand.Text()
+	mark = rand.Text()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answer, l.text, l.structure = answer, []byte(`"`+text+`"`), []byte(`"`+structure+`"`)
-	return text, structure, true
+	l.answer, l.mark = answer, []byte(`"`+mark+`"`)
+	return mark, true
 }
 
-// put returns a copy of what the SDK has written, with the answer in place of its marks.
+// put returns a copy of what the SDK has written, with the answer in place of its mark.
 func (l *longAnswer) put(written []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text, structure := -1, -1
+	at := -1
 	if l.answer != nil {
-		text, structure = bytes.Index(written, l.text), bytes.Index(written, l.structure)
+		at = bytes.Index(written, l.mark)
 	}
-	if text < 0 || structure < text {
+	if at < 0 {
 		return bytes.Clone(written)
 	}
-	out := make([]byte, 0, len(written)+2*len(l.answer)+len(l.answer)/4)
-	out = append(out, written[:text]...)
-	out = appendQuoted(out, l.answer)
-	out = append(out, written[text+len(l.text):structure]...)
-	out = append(out, l.answer...)
-	out = append(out, written[structure+len(l.structure):]...)
+	out := make([]byte, 0, len(written)+len(l.answer))
+	out = append(append(append(out, written[:at]...), l.answer...), written[at+len(l.mark):]...)
 	l.answer = nil
 	return out
-}
-
-// appendQuoted appends JSON on one line as a JSON string. Such a text has no characters to escape but two.
-func appendQuoted(to, text []byte) []byte {
-	if !utf8.Valid(text) {
-		text = bytes.ToValidUTF8(text, []byte("\ufffd"))
-	}
-	to = append(to, '"')
-	from := 0
-	for i, c := range text {
-		if c == '"' || c == '\\' {
-			to = append(append(to, text[from:i]...), '\\')
-			from = i
-		}
-	}
-	return append(append(to, text[from:]...), '"')
 }

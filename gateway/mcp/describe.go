@@ -2,10 +2,10 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/airlock-run/airlock/gateway/declarations"
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
 
@@ -25,54 +25,59 @@ type described struct {
 	attached bool
 }
 
+// core are the members of an execution request that stand beside options.
+var core = []string{"code", "input", "language", "policy", "timeout"}
+
+// descriptions returns the tools.
 func descriptions(schemas *openapi.Document) ([]described, error) {
 	request, err := schemas.Schema("ExecutionRequest")
 	if err != nil {
 		return nil, err
 	}
-	result, err := schemas.Schema("ExecutionResult")
-	if err != nil {
-		return nil, err
-	}
-	analysis, err := schemas.Schema("Analysis")
-	if err != nil {
-		return nil, err
-	}
-	// Providers of models accept no alternatives at the top of a tool's schema. code may be "" if entry is given.
-	delete(request, "anyOf")
-	request["required"] = []any{"code"}
 	properties, ok := request["properties"].(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("mcp: the execution request has no properties")
 	}
-	judged := map[string]any{}
-	for _, name := range []string{"code", "language", "policy", "files", "entry", "context", "tools", "hosts", "secrets"} {
-		judged[name] = properties[name]
+	rare, judged := map[string]any{}, map[string]any{}
+	for name, schema := range properties {
+		if !slices.Contains(core, name) {
+			rare[name] = short(schema, 0)
+		}
+	}
+	for _, name := range []string{"files", "entry", "context", "tools", "hosts", "secrets"} {
+		judged[name] = map[string]any{}
 	}
 	text := func(description string) map[string]any {
 		return map[string]any{"type": "string", "description": description}
+	}
+	whole := func(least int, description string) map[string]any {
+		return map[string]any{"type": "integer", "minimum": least, "description": description}
 	}
 	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
 	runs := &sdk.ToolAnnotations{OpenWorldHint: new(true), DestructiveHint: new(false)}
 	return []described{
 		{run: executeCode, tool: &sdk.Tool{
-			Name: "execute_code", Title: "Execute code", Annotations: runs, InputSchema: request,
-			OutputSchema: anyResult(result),
-			Description: "Run JavaScript or TypeScript in a fresh sandbox and wait for its result. The sandbox has no state " +
-				"from earlier calls, and no network or files beyond the policy.\n\n" +
-				"What the code can call:\n\n```ts\n" + declarations.Globals() + "```",
+			Name: executeTool, Title: "Execute code", Annotations: runs, OutputSchema: outcome(),
+			InputSchema: object([]any{"code"}, requestSchema(properties, core, rare, "Rarely needed.")),
+			Description: executeDescription,
 		}},
 		{run: analyzeCode, tool: &sdk.Tool{
-			Name: "analyze_code", Title: "Analyze code", Annotations: reads, InputSchema: object([]any{"code"}, judged),
-			OutputSchema: anyResult(analysis),
+			Name: "analyze_code", Title: "Analyze code", Annotations: reads,
+			InputSchema: object([]any{"code"}, requestSchema(
+				properties, []string{"code", "language", "policy"}, judged, "As in execute_code.",
+			)),
 			Description: "Scan code without running it: findings with their lines, a danger score, " +
 				"syntax errors, and whether it would be allowed.",
 		}},
 		{run: getExecution, tool: &sdk.Tool{
 			Name: "get_execution", Title: "Get an execution", Annotations: reads,
-			InputSchema: object([]any{"id"}, map[string]any{"id": text("ID of the execution, such as exec_01JD….")}),
+			InputSchema: object([]any{"id"}, map[string]any{
+				"id":     text("ID of the execution, such as exec_01JD…."),
+				"part":   map[string]any{"enum": []any{partResult, partOutput}, "description": "Read a piece of this part alone."},
+				"offset": whole(0, "Where the piece begins, in bytes."),
+			}),
 			Description: "Get an earlier execution: its result until it expires, and its audit record if the " +
-				"caller may read it.",
+				"caller may read it; or a piece of a result or output that was truncated.",
 		}},
 		{run: searchTools, attached: true, tool: &sdk.Tool{
 			Name: "search_tools", Title: "Search tools for code", Annotations: reads,
@@ -95,12 +100,10 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 			Description: "List the saved functions that invoke_function can run.",
 		}},
 		{run: invokeFunction, saved: true, tool: &sdk.Tool{
-			Name: "invoke_function", Title: "Invoke a saved function", Annotations: runs, OutputSchema: anyResult(result),
+			Name: "invoke_function", Title: "Invoke a saved function", Annotations: runs, OutputSchema: outcome(),
 			InputSchema: object([]any{"name"}, map[string]any{
-				"name": text("Name of the function."),
-				"version": map[string]any{
-					"type": "integer", "minimum": 1, "description": "Version number. Default: the version of the alias latest.",
-				},
+				"name":    text("Name of the function."),
+				"version": whole(1, "Version number. Default: the version of the alias latest."),
 				"alias":   text("Name of an alias, such as live."),
 				"input":   map[string]any{"description": "Input of the function: any JSON value."},
 				"context": properties["context"],
@@ -110,16 +113,63 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 	}, nil
 }
 
+// requestSchema returns the members of an execution request that stand beside options as the contract describes them.
+func requestSchema(properties map[string]any, beside []string, options map[string]any, about string) map[string]any {
+	members := map[string]any{optionsField: map[string]any{
+		"type": "object", "properties": options, "additionalProperties": false, "description": about,
+	}}
+	for _, name := range beside {
+		members[name] = properties[name]
+	}
+	return members
+}
+
+// short returns a schema without what a server checks better than it describes: bounds, patterns and descriptions of
+// members.
+func short(schema any, depth int) any {
+	object, ok := schema.(map[string]any)
+	if !ok {
+		return schema
+	}
+	out := map[string]any{}
+	for name, value := range object {
+		switch name {
+		case "type", "enum", "required", "additionalProperties", "oneOf":
+			out[name] = value
+		case "description":
+			if depth == 0 {
+				out[name] = value
+			}
+		case "items":
+			out[name] = short(value, depth+1)
+		case "properties":
+			members, ok := value.(map[string]any)
+			if !ok {
+				continue
+			}
+			inner := map[string]any{}
+			for member, v := range members {
+				inner[member] = short(v, depth+1)
+			}
+			out[name] = inner
+		}
+	}
+	return out
+}
+
+// outcome returns the schema of the structured content of a run, in short: it may be a problem as well.
+func outcome() map[string]any {
+	return map[string]any{"type": "object", "properties": map[string]any{
+		"id": map[string]any{"type": "string"}, "status": map[string]any{"type": "string"},
+		"result": map[string]any{}, "output": map[string]any{"type": "string"},
+		"error": map[string]any{"type": []any{"string", "null"}},
+	}}
+}
+
 func object(required []any, properties map[string]any) map[string]any {
 	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		schema["required"] = required
 	}
 	return schema
-}
-
-// anyResult returns a schema of the structured content of a tool that also allows a problem, which has the same
-// place.
-func anyResult(schema map[string]any) map[string]any {
-	return map[string]any{"type": "object", "properties": schema["properties"]}
 }

@@ -102,10 +102,10 @@ func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, e
 	}, nil
 }
 
-// ofRequest returns the caller of a tool call that came over HTTP.
-func ofRequest(request *sdk.CallToolRequest) (call, error) {
-	if request.Extra != nil && request.Extra.TokenInfo != nil {
-		if c, ok := request.Extra.TokenInfo.Extra["call"].(call); ok {
+// ofRequest returns the caller of a request that came over HTTP.
+func ofRequest(request sdk.Request) (call, error) {
+	if extra := request.GetExtra(); extra != nil && extra.TokenInfo != nil {
+		if c, ok := extra.TokenInfo.Extra["call"].(call); ok {
 			return c, nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -107,15 +108,73 @@ func local(t testing.TB) *sdk.ClientSession {
 	return session
 }
 
+// rareOptions are the members of a request that the schema of execute_code has under options.
+const rareOptions = `"memory":"1mb","context":{"a":1},
+	"tools":[{"name":"a:b","description":"d","inputSchema":{},"outputSchema":true,"url":"https://example.com"}],
+	"limits":{"cpuMs":1,"outputBytes":1,"logEntries":1,"apiCalls":1},"seed":1,"priority":"low","debug":{"steps":true},
+	"files":{"a.js":"1","b.bin":{"base64":"AA=="}},"hosts":["example.com"],"secrets":["A"]`
+
+// Options stand in their own object or beside it, as every client wrote them before there was one; never in both.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	session := local(t)
+	var given [2]any
+	for i, arguments := range []string{
+		`{"code":"1","input":1,"options":{` + rareOptions + `}}`, `{"code":"1","input":1,` + rareOptions + `}`,
+	} {
+		result, err := session.CallTool(
+			t.Context(), &sdk.CallToolParams{Name: "execute_code", Arguments: json.RawMessage(arguments)},
+		)
+		if err != nil || result.IsError {
+			t.Fatal(result, err)
+		}
+		given[i] = result.StructuredContent.(map[string]any)["result"]
+	}
+	if diff := cmp.Diff(given[0], given[1]); diff != "" {
+		t.Error(diff)
+	}
+	for arguments, field := range map[string]string{
+		`{"code":"1","options":{"seed":1},"seed":1}`: "options.seed", `{"code":"1","options":{"code":"2"}}`: "options.code",
+		`{"code":"1","options":7}`: "options", `{"code":"1","options":{"seed":1,"seed":2}}`: "options.seed",
+		`{"code":"1","options":{"options":{}}}`: "options", `{"code":"1","options":{"nope":1}}`: "nope",
+	} {
+		result, err := session.CallTool(
+			t.Context(), &sdk.CallToolParams{Name: "execute_code", Arguments: json.RawMessage(arguments)},
+		)
+		if err != nil || !result.IsError {
+			t.Errorf("%s: %v %v", arguments, result, err)
+			continue
+		}
+		if got := result.StructuredContent.(map[string]any)["field"]; got != field {
+			t.Errorf("%s: the field is %v, want %s", arguments, got, field)
+		}
+	}
+}
+
+// A list of all tools is short: models read it before each task.
+func TestListIsShort(t *testing.T) {
+	t.Parallel()
+	list, err := local(t).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 9 << 10 // tiers and attached servers add their lines
+	if len(text) > most {
+		t.Errorf("%d bytes; want at most %d", len(text), most)
+	}
+	t.Log(len(text))
+}
+
 // The schemas that clients see compile, accept what the gateway accepts, and refuse what it refuses.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{
-		"execute_code": `{"code":"1","language":"typescript","policy":"strict","timeout":10,"memory":"1mb",
-			"context":{"a":1},"input":[1],
-			"tools":[{"name":"a:b","description":"d","inputSchema":{},"outputSchema":true,"url":"https://example.com"}],
-			"limits":{"cpuMs":1,"outputBytes":1,"logEntries":1,"apiCalls":1},"seed":1,"priority":"low","debug":{"steps":true},
-			"files":{"a.js":"1","b.bin":{"base64":"AA=="}},"hosts":["example.com"],"secrets":["A"]}`,
+		"execute_code": `{"code":"1","language":"typescript","policy":"strict","timeout":10,"input":[1],"options":{` +
+			rareOptions + `}}`,
 		"analyze_code":    `{"code":"1","language":"javascript","policy":"agent"}`,
 		"get_execution":   `{"id":"exec_0000000000"}`,
 		"list_functions":  `{}`,

@@ -68,6 +68,8 @@ type Problem struct {
 type Tools interface {
 	// SearchTools returns the tools that match, {"items", "next"}, best first, each with its declaration.
 	SearchTools(ctx context.Context, caller Caller, q ToolQuery) (json.RawMessage, error)
+	// Namespaces returns what is attached, as far as the caller may use it.
+	Namespaces(ctx context.Context, caller Caller) Attached
 }
 
 // ToolQuery says which tools are searched for. The zero value means all, up to the default limit.

@@ -14,14 +14,17 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/openapi"
+	"github.com/airlock-run/airlock/policy"
 )
 
 // Config configures a Server. If Functions or Tools is nil, their tools are not offered. Everything else but Encode
-// is required.
+// and Tiers is required.
 type Config struct {
 	Executor  Executor
 	Functions Functions
 	Tools     Tools
+	// Tiers returns the tiers of the policy in force, and the hosts that the deployment opened. It may be nil.
+	Tiers func() (tiers []policy.Tier, hosts []string)
 	// Encode encodes a result. The default is api.Encode.
 	Encode func(execution.Result) ([]byte, error)
 	// Explain returns what callers may know of an error.
@@ -45,7 +48,7 @@ type Server struct {
 // New checks the configuration and returns a Server.
 func New(cfg Config) (*Server, error) {
 	if cfg.Executor == nil || cfg.Explain == nil || cfg.Schemas == nil || cfg.Logger == nil || cfg.MaxBodyBytes <= 0 {
-		return nil, errors.New("mcp: every dependency but Functions, Tools and Encode is required")
+		return nil, errors.New("mcp: every dependency but Functions, Tools, Encode and Tiers is required")
 	}
 	if cfg.Encode == nil {
 		cfg.Encode = func(r execution.Result) ([]byte, error) { return api.Encode(r) }
@@ -85,23 +88,23 @@ func (s *Server) Close() { s.leave() }
 // Serve serves one client over a transport such as stdio until the client leaves or ctx ends. caller is who that
 // client is.
 func (s *Server) Serve(ctx context.Context, transport sdk.Transport, caller Caller) error {
-	server := s.server(func(*sdk.CallToolRequest) (call, error) { return call{caller, ctx}, nil })
+	server := s.server(func(sdk.Request) (call, error) { return call{caller, ctx}, nil })
 	if err := server.Run(ctx, transport); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve the model context protocol: %w", err)
 	}
 	return nil
 }
 
-// server returns a server of the SDK with our tools. callerOf returns who made a call.
-func (s *Server) server(callerOf func(*sdk.CallToolRequest) (call, error)) *sdk.Server {
+// server returns a server of the SDK with our tools. callerOf returns who made a request.
+func (s *Server) server(callerOf func(sdk.Request) (call, error)) *sdk.Server {
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "airlock", Title: "Airlock", Version: s.cfg.Version},
 		&sdk.ServerOptions{
 			Instructions: instructions, Logger: s.cfg.Logger,
-			// The tools do not change while the process lives.
+			// The tools do not change while the process lives; the description of one may.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		})
-	server.AddReceivingMiddleware(s.untilClosed, afterDecoding)
+	server.AddReceivingMiddleware(s.untilClosed, afterDecoding, s.listed(callerOf))
 	for _, d := range s.describe {
 		if d.saved && s.cfg.Functions == nil || d.attached && s.cfg.Tools == nil {
 			continue

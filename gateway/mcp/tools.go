@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,13 +15,13 @@ import (
 	"github.com/airlock-run/airlock/gateway/registry"
 )
 
-// runTool carries out one tool. Its answer is a JSON object; failed says that it describes a failure.
+// runTool carries out one tool.
 type runTool func(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
-) (answer []byte, failed bool, err error)
+) (answer, error)
 
 // tool returns a handler of the SDK.
-func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, error)) sdk.ToolHandler {
+func (s *Server) tool(run runTool, callerOf func(sdk.Request) (call, error)) sdk.ToolHandler {
 	return func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c, err := callerOf(request)
 		if err != nil {
@@ -38,24 +39,24 @@ func (s *Server) tool(run runTool, callerOf func(*sdk.CallToolRequest) (call, er
 			arguments = []byte("{}")
 		}
 		onLog, told := progress(ctx, request)
-		answer, failed, err := run(ctx, s, c.caller, arguments, onLog)
+		said, err := run(ctx, s, c.caller, arguments, onLog)
 		if (err != nil || ctx.Err() != nil) && c.caller.Refused != nil {
 			c.caller.Refused()
 		}
 		if err != nil {
 			problem := s.cfg.Explain(err)
-			if answer, err = json.Marshal(problem); err != nil {
+			said = answer{failed: true}
+			if said.content, err = json.Marshal(problem); err != nil {
 				return nil, fmt.Errorf("encode a problem: %w", err)
 			}
-			failed = true
 		}
-		answer = bytes.TrimSpace(answer)
-		result := &sdk.CallToolResult{IsError: failed}
-		if text, structure, ok := c.caller.long.hold(answer); ok {
-			result.Content, result.StructuredContent = []sdk.Content{&sdk.TextContent{Text: text}}, structure
-		} else {
-			result.Content = []sdk.Content{&sdk.TextContent{Text: string(answer)}}
-			result.StructuredContent = json.RawMessage(answer)
+		said.content = bytes.TrimSpace(said.content)
+		result := &sdk.CallToolResult{
+			IsError: said.failed, Content: []sdk.Content{&sdk.TextContent{Text: said.shown()}},
+			StructuredContent: json.RawMessage(said.content),
+		}
+		if mark, ok := c.caller.long.hold(said.content); ok {
+			result.StructuredContent = mark
 		}
 		if *told > 0 {
 			result.Meta = sdk.Meta{progressMeta: *told}
@@ -87,11 +88,11 @@ func progress(ctx context.Context, request *sdk.CallToolRequest) (onLog func(exe
 
 func executeCode(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
-) ([]byte, bool, error) {
-	request, err := execution.DecodeRequest(arguments)
+) (answer, error) {
+	request, err := requestOf(arguments)
 	caller.decoded()
 	if err != nil {
-		return nil, false, err
+		return answer{}, err
 	}
 	result, err := s.cfg.Executor.Execute(ctx, caller, request, onLog)
 	return encoded(s, result, err)
@@ -99,65 +100,93 @@ func executeCode(
 
 func analyzeCode(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
-) ([]byte, bool, error) {
-	request, err := execution.DecodeRequest(arguments)
+) (answer, error) {
+	request, err := requestOf(arguments)
 	caller.decoded()
 	if err != nil {
-		return nil, false, err
+		return answer{}, err
 	}
-	answer, err := s.cfg.Executor.Analyze(ctx, caller, request)
-	return answer, false, err
+	found, err := s.cfg.Executor.Analyze(ctx, caller, request)
+	return answer{content: found}, err
+}
+
+// optionsField holds the members of a request that few calls need. They may stand beside it as well.
+const optionsField = "options"
+
+// requestOf reads the arguments of execute_code: an execution request whose rare members may be in an object.
+func requestOf(arguments []byte) (execution.Request, error) {
+	rest, taken, err := execution.TakeMembers(arguments, optionsField)
+	if err != nil {
+		return execution.Request{}, err
+	}
+	options := taken[optionsField]
+	if options == nil {
+		return execution.DecodeRequest(rest)
+	}
+	rare, err := execution.Members(options)
+	if err != nil {
+		return execution.Request{}, invalid(optionsField, "must be an object whose members each occur once")
+	}
+	given, err := execution.Members(rest)
+	if err != nil {
+		return execution.Request{}, err
+	}
+	for _, m := range given {
+		if slices.ContainsFunc(rare, func(r execution.Member) bool { return r.Name == m.Name }) {
+			return execution.Request{}, invalid(optionsField+"."+m.Name, "is given twice: beside options, too")
+		}
+	}
+	return execution.DecodeRequest(execution.JoinMembers(append(given, rare...)))
 }
 
 func getExecution(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
-) ([]byte, bool, error) {
-	var given struct {
-		ID string `json:"id"`
-	}
-	if err := decode(arguments, &given, "id"); err != nil {
-		return nil, false, err
+) (answer, error) {
+	var given partQuery
+	if err := decode(arguments, &given, "id, part, offset"); err != nil {
+		return answer{}, err
 	}
 	if given.ID == "" {
-		return nil, false, &execution.Error{
-			Code: execution.InvalidRequest, Field: "id", Message: "is required: the id of an execution",
-		}
+		return answer{}, invalid("id", "is required: the id of an execution")
 	}
-	answer, err := s.cfg.Executor.Execution(ctx, caller, given.ID)
-	return answer, false, err
+	found, err := s.cfg.Executor.Execution(ctx, caller, given.ID)
+	if err != nil || given.Part == "" && given.Offset == 0 {
+		return answer{content: found}, err
+	}
+	return pieceOf(found, given)
 }
 
 func searchTools(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
-) ([]byte, bool, error) {
+) (answer, error) {
 	var q ToolQuery
 	if err := decode(arguments, &q, "query, namespace, limit"); err != nil {
-		return nil, false, err
+		return answer{}, err
 	}
-	answer, err := s.cfg.Tools.SearchTools(ctx, caller, q)
-	return answer, false, err
+	found, err := s.cfg.Tools.SearchTools(ctx, caller, q)
+	return answer{content: found}, err
 }
 
 func listFunctions(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
-) ([]byte, bool, error) {
+) (answer, error) {
 	var given struct {
 		Cursor string `json:"cursor"`
 	}
 	if err := decode(arguments, &given, "cursor"); err != nil {
-		return nil, false, err
+		return answer{}, err
 	}
-	answer, err := s.cfg.Functions.ListFunctions(ctx, caller, given.Cursor)
-	return answer, false, err
+	found, err := s.cfg.Functions.ListFunctions(ctx, caller, given.Cursor)
+	return answer{content: found}, err
 }
 
 func invokeFunction(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
-) ([]byte, bool, error) {
+) (answer, error) {
 	given, err := invocation(arguments)
 	caller.decoded()
 	if err != nil {
-		return nil, false, err
+		return answer{}, err
 	}
 	result, err := s.cfg.Functions.InvokeFunction(ctx, caller, given, onLog)
 	return encoded(s, result, err)
@@ -201,12 +230,12 @@ func invocation(arguments []byte) (registry.Call, error) {
 }
 
 // encoded returns an encoded result. A result that did not complete is a failure that describes itself.
-func encoded(s *Server, result execution.Result, err error) ([]byte, bool, error) {
+func encoded(s *Server, result execution.Result, err error) (answer, error) {
 	if err != nil {
-		return nil, false, err
+		return answer{}, err
 	}
-	answer, err := s.cfg.Encode(result)
-	return answer, result.Status != execution.Completed, err
+	content, err := s.cfg.Encode(result)
+	return answer{content: content, text: viewOf(result), failed: result.Status != execution.Completed}, err
 }
 
 // decode reads the arguments of a tool that takes few.

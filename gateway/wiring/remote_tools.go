@@ -2,6 +2,8 @@ package wiring
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/policy/address"
 	"github.com/airlock-run/airlock/policy/outbound"
@@ -50,6 +53,24 @@ func (t *RemoteTools) open(ctx context.Context, opened []string, log *slog.Logge
 	network := mcptools.Limits().Transport(outbound.Options{Dial: dialer.DialContext})
 	t.catalogue = mcptools.Open(first, t.known(), network, log)
 	return t.catalogue, t.catalogue.Close
+}
+
+// CheckRemoteTools returns the number of attached servers, and an error for each that does not list its tools.
+func CheckRemoteTools(ctx context.Context, getenv func(string) string, set settings.Settings) (int, error) {
+	log := slog.New(slog.DiscardHandler)
+	in, err := OpenInputs(getenv, set, log)
+	if err != nil {
+		return 0, err
+	}
+	source, stop := in.Tools.open(ctx, in.Rules.Hosts(), log)
+	var wrong []error
+	if source != nil {
+		for _, u := range source.Unlisted() {
+			wrong = append(wrong, fmt.Errorf("MCP_SERVERS: %s: %s", u.Namespace, u.Problem))
+		}
+	}
+	stop()
+	return len(in.Tools.servers()), errors.Join(append(wrong, in.Close())...)
 }
 
 // servers returns the current servers.

@@ -1,6 +1,7 @@
 package mcptools
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -37,8 +38,11 @@ type followed struct {
 	server Server
 	secret string
 	stop   context.CancelFunc
-	asked  chan struct{}    // closed once it has been asked
-	tools  []execution.Tool // belongs to the catalogue's lock
+	asked  chan struct{} // closed once it has been asked
+	// The rest belongs to the catalogue's lock.
+	tools   []execution.Tool
+	listed  bool
+	problem string // why they are not listed
 }
 
 // Open lists the tools of every server, waiting no longer than ctx, and lists them again every minute and whenever a
@@ -84,6 +88,19 @@ func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 	}
 }
 
+// Unlisted returns the servers that have never listed their tools, in their order.
+func (c *Catalogue) Unlisted() (out []execution.UnlistedServer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.servers.list {
+		if f := c.followed[s]; !f.listed {
+			out = append(out, execution.UnlistedServer{Namespace: s.Namespace, Server: s.ID(),
+				Problem: cmp.Or(f.problem, "its server has not answered yet")})
+		}
+	}
+	return out
+}
+
 // Close stops listing.
 func (c *Catalogue) Close() {
 	c.stop()
@@ -112,9 +129,12 @@ func (c *Catalogue) follow(ctx context.Context, f *followed) {
 	var session *sdk.ClientSession
 	for failing, asked := false, false; ; {
 		var err error
-		if session, err = c.look(ctx, f, session, changed); err != nil && ctx.Err() == nil && !failing {
-			c.log.Warn("the tools of an MCP server cannot be listed; it is asked again every minute", "namespace",
-				f.server.Namespace, "error", err)
+		if session, err = c.look(ctx, f, session, changed); err != nil && ctx.Err() == nil {
+			c.fail(f, err)
+			if !failing {
+				c.log.Warn("the tools of an MCP server cannot be listed; it is asked again every minute", "namespace",
+					f.server.Namespace, "error", err, "cause", cause(err))
+			}
 		}
 		failing = err != nil
 		if !asked {
@@ -200,5 +220,11 @@ func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSe
 func (c *Catalogue) keep(f *followed, tools []execution.Tool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.tools = tools
+	f.tools, f.listed = tools, true
+}
+
+func (c *Catalogue) fail(f *followed, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.problem = err.Error()
 }

@@ -2,16 +2,20 @@ package mcptools
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/policy/address"
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
@@ -36,13 +40,55 @@ func connect(ctx context.Context, server *Server, network http.RoundTripper,
 	switch {
 	case err == nil:
 		return session, nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, &unreachableError{fmt.Sprintf("the server of %s has not answered in time", server.Namespace), ctx.Err()}
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
 	if broken := (*brokenError)(nil); errors.As(err, &broken) {
 		return nil, broken.told(server)
 	}
-	return nil, fmt.Errorf("the server of %s does not speak the protocol", server.Namespace)
+	return nil, &unreachableError{fmt.Sprintf("the server of %s does not speak the protocol", server.Namespace), err}
+}
+
+// An unreachableError is worded for guests. Its cause is for the log.
+type unreachableError struct {
+	text  string
+	cause error
+}
+
+func (u *unreachableError) Error() string { return u.text }
+
+func (u *unreachableError) Unwrap() error { return u.cause }
+
+// cause returns what is behind an error that is worded for guests, or "".
+func cause(err error) string {
+	if u := (*unreachableError)(nil); errors.As(err, &u) && u.cause != nil {
+		return u.cause.Error()
+	}
+	return ""
+}
+
+// reason returns why a connection failed, in words for guests. It names no address.
+func reason(err error) string {
+	var (
+		name        *net.DNSError
+		certificate *tls.CertificateVerificationError
+		timeout     net.Error
+	)
+	switch {
+	case errors.Is(err, address.ErrRefused):
+		return address.ErrRefused.Error()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "it refuses connections"
+	case errors.As(err, &name):
+		return "its name cannot be resolved"
+	case errors.As(err, &certificate):
+		return "its certificate is not valid"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "it does not answer"
+	}
+	return "the connection failed"
 }
 
 // A brokenError is a request that the network lost or that a server refused.
@@ -72,7 +118,7 @@ func (b *brokenError) told(server *Server) error {
 	case b.status != 0:
 		return fmt.Errorf("the server of %s answered %d", server.Namespace, b.status)
 	}
-	return fmt.Errorf("the server of %s cannot be reached", server.Namespace)
+	return &unreachableError{fmt.Sprintf("the server of %s cannot be reached: %s", server.Namespace, reason(b.err)), b.err}
 }
 
 // authorized sends a server its secret, and sends it nowhere else.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +13,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 )
 
 type city struct {
@@ -111,6 +116,74 @@ func TestRemoteTools(t *testing.T) {
 	if found, _ := call(t, session, "search_tools",
 		map[string]any{"query": "submarine"}); len(found["items"].([]any)) != 0 {
 		t.Error(found)
+	}
+}
+
+// Code finds the tools of attached servers and their declarations by itself, over any way in.
+func TestCodeSearchesTools(t *testing.T) {
+	t.Parallel()
+	upstream := forecasts(t)
+	p := start(t, `MCP_SERVERS=[{"namespace":"weather","url":"`+upstream.URL+`","secret":"FORECASTS"}]`,
+		"AIRLOCK_SECRET_FORECASTS=of-the-forecasts", "EGRESS_ALLOW=127.0.0.1", "RATE_LIMIT_MAX_REQUESTS=1000")
+	run := func(code string) any {
+		t.Helper()
+		_, v := p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(code)+`}`)
+		if v["status"] != "completed" {
+			t.Error(v["error"])
+		}
+		return v["result"]
+	}
+	for code, want := range map[string]any{
+		`await tools.search("weather of a city")`: []any{map[string]any{"call": "weather.get_today",
+			"description": "The weather of today in a city."}},
+		`await tools.search("submarine")`:                                             []any{},
+		`(await tools.describe("weather.get_today")).includes("get_today(params: {")`: true,
+		`await tools.describe("weather.none").catch(e => e.message)`: "tool tools:describe: there is no tool weather.none; " +
+			"tools.search finds the tools there are",
+		`typeof tools`: "undefined",
+	} {
+		if diff := cmp.Diff(want, run(code)); diff != "" {
+			t.Errorf("%s: %s", code, diff)
+		}
+	}
+	// Beside tools of the caller, over whose stream the calls travel as well.
+	c, err := client.New(client.Config{URL: p.url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := c.Execute(t.Context(), execution.Request{Code: `[await own(), (await tools.search("city")).length]`},
+		client.Tools(client.Tool{Name: "own", Call: func(context.Context, json.RawMessage) (any, error) { return 7, nil }}))
+	if err != nil || result.Value.String() != "[7,1]" {
+		t.Error(result, err)
+	}
+}
+
+// A server that cannot be reached says why: to code that calls it, to agents, and to doctor.
+func TestUnreachableServer(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	environment := []string{`MCP_SERVERS=[{"namespace":"crm","url":"` + gone.URL + `"}]`, "EGRESS_ALLOW=127.0.0.1",
+		"RATE_LIMIT_MAX_REQUESTS=1000"}
+	const why = "the server of crm cannot be reached: it refuses connections"
+	p := start(t, environment...)
+	if _, v := p.post(t.Context(), t, "/api/execute",
+		`{"code":"await crm.find({name: 'Ada'})"}`); v["error"] != "Error: tool crm:find: "+why {
+		t.Error(v["error"])
+	}
+	session := agent(t, nil, environment)
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(list)
+	if err != nil || !strings.Contains(string(text), "crm ("+why+")") ||
+		!strings.Contains(string(text), "standard (default): 15 s") {
+		t.Errorf("%s %v", text, err)
+	}
+	code, out, _ := command(t, env(append(environment, "PORT=0")...), "doctor")
+	if code != exitPlatform || !strings.Contains(out, "MCP_SERVERS: crm: "+why) {
+		t.Error(code, out)
 	}
 }
 

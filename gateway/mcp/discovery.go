@@ -1,0 +1,217 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/declarations"
+	"github.com/airlock-run/airlock/policy/toolname"
+)
+
+// toolView is a tool as responses show it.
+type toolView struct {
+	Name        string          `json:"name"`
+	Call        string          `json:"call"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	// Declaration is in TypeScript.
+	Declaration string `json:"declaration"`
+}
+
+// A search returns at most maxFound tools, and defaultFound if the query has no limit.
+const (
+	maxFound     = 100
+	defaultFound = 20
+)
+
+// find returns the tools that a caller may use and that match a query, best first.
+func (r *RemoteTools) find(ctx context.Context, caller authn.Identity, q ToolQuery) []execution.Tool {
+	tools := r.Permitted(ctx, r.all(), caller)
+	if q.Namespace != "" {
+		tools = slices.DeleteFunc(slices.Clone(tools), func(t execution.Tool) bool {
+			namespace, _ := execution.ToolGlobal(t.Name)
+			return namespace != q.Namespace
+		})
+	}
+	found := rank(tools, q.Query)
+	return found[:min(len(found), cmp.Or(q.Limit, defaultFound))]
+}
+
+// search returns the tools of find with their declarations.
+func (r *RemoteTools) search(ctx context.Context, caller authn.Identity, q ToolQuery) api.List[toolView] {
+	found := api.List[toolView]{Items: []toolView{}}
+	for _, t := range r.find(ctx, caller, q) {
+		found.Items = append(found.Items, toolView{
+			Name: t.Name, Call: callName(t), Description: t.Description, InputSchema: t.InputSchema,
+			Declaration: declarations.Tools([]execution.Tool{t}),
+		})
+	}
+	return found
+}
+
+// callName returns how code calls a tool: namespace.method.
+func callName(t execution.Tool) string {
+	namespace, method := execution.ToolGlobal(t.Name)
+	return namespace + "." + method
+}
+
+// namespaces returns what is attached, as far as a caller may use it.
+func (r *RemoteTools) namespaces(ctx context.Context, caller authn.Identity) (found Attached) {
+	if r.Source == nil {
+		return found
+	}
+	for _, t := range r.Permitted(ctx, r.all(), caller) {
+		name, _ := execution.ToolGlobal(t.Name)
+		i := slices.IndexFunc(found.Namespaces, func(n Namespace) bool { return n.Name == name })
+		if i < 0 {
+			i = len(found.Namespaces)
+			found.Namespaces = append(found.Namespaces, Namespace{Name: name})
+		}
+		found.Namespaces[i].Tools++
+	}
+	found.Discovery = !r.NoDiscovery && len(found.Namespaces) > 0
+	for _, u := range r.Source.Unlisted() {
+		found.Namespaces = append(found.Namespaces, Namespace{Name: u.Namespace, Problem: u.Problem})
+	}
+	return found
+}
+
+// discovery is the namespace by which code searches the attached tools.
+const discovery = "tools"
+
+// The tools of the gateway by which code searches.
+const (
+	searchName   = discovery + ":search"
+	describeName = discovery + ":describe"
+)
+
+// discoveryTools are called as tools of the caller are: over the execution's own connection to the gateway.
+var discoveryTools = []execution.Tool{
+	{Name: searchName, Via: execution.ToolOfCaller, InputSchema: json.RawMessage(`{"type":"string"}`)},
+	{Name: describeName, Via: execution.ToolOfCaller, InputSchema: json.RawMessage(`{"type":"string"}`)},
+}
+
+// discoverable adds to a submission the tools by which its code searches, unless they cannot be called. Tools of the
+// caller go on to the caller.
+func (r *RemoteTools) discoverable(s api.Submission) (api.Submission, []execution.Tool) {
+	ofCaller := s.CallTool
+	bring := slices.ContainsFunc(s.Request.Tools, func(t execution.Tool) bool { return t.Via == execution.ToolOfCaller })
+	taken := slices.ContainsFunc(r.all(), func(t execution.Tool) bool { return strings.HasPrefix(t.Name, discovery+":") })
+	if r.NoDiscovery || taken || bring && ofCaller == nil {
+		return s, nil
+	}
+	caller := s.Caller
+	s.CallTool = func(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
+		switch tool {
+		case searchName:
+			return r.searchFor(ctx, caller, params)
+		case describeName:
+			return r.describeFor(ctx, caller, params)
+		}
+		if ofCaller == nil {
+			return nil, errors.New("there is no caller")
+		}
+		return ofCaller(ctx, tool, params)
+	}
+	return s, discoveryTools
+}
+
+// hit is a tool that code found.
+type hit struct {
+	Call        string `json:"call"`
+	Description string `json:"description"`
+}
+
+// maxSummary bounds the description of a tool in a list, in bytes.
+const maxSummary = 200
+
+// searchFor carries out tools.search(query).
+func (r *RemoteTools) searchFor(
+	ctx context.Context, caller authn.Identity, params json.RawMessage,
+) (json.RawMessage, error) {
+	var query string
+	if err := json.Unmarshal(params, &query); err != nil {
+		return nil, errors.New(`write tools.search("words to find")`)
+	}
+	hits := []hit{}
+	for _, t := range r.find(ctx, caller, ToolQuery{Query: query}) {
+		summary, _, _ := strings.Cut(t.Description, "\n")
+		if len(summary) > maxSummary {
+			summary = strings.ToValidUTF8(summary[:maxSummary], "") + "…"
+		}
+		hits = append(hits, hit{callName(t), summary})
+	}
+	return api.Encode(hits)
+}
+
+// describeFor carries out tools.describe("namespace.method").
+func (r *RemoteTools) describeFor(
+	ctx context.Context, caller authn.Identity, params json.RawMessage,
+) (json.RawMessage, error) {
+	var name string
+	if err := json.Unmarshal(params, &name); err != nil {
+		return nil, errors.New(`write tools.describe("namespace.method")`)
+	}
+	all := r.all()
+	i := slices.IndexFunc(all, func(t execution.Tool) bool { return t.Name == name || callName(t) == name })
+	if i >= 0 && len(r.Permitted(ctx, all[i:i+1:i+1], caller)) == 1 {
+		return api.Encode(declarations.Tools(all[i : i+1]))
+	}
+	return nil, errors.New("there is no tool " + toolname.Plain(name) + "; tools.search finds the tools there are")
+}
+
+// maxCalled bounds the tools of an unlisted server that an execution gets.
+const maxCalled = 20
+
+// calledOf returns the tools of a server that has not listed them as far as the sources of a request call them. Calling
+// one tries the server again, and says why it cannot be reached.
+func calledOf(u execution.UnlistedServer, request execution.Request) (tools []execution.Tool) {
+	calls := regexp.MustCompile(`(?:^|[^\w$.])` + regexp.QuoteMeta(u.Namespace) + `\s*(?:\?\.|\.)\s*([A-Za-z_$][\w$]*)`)
+	sources := []string{request.Code}
+	for _, content := range request.Files {
+		sources = append(sources, string(content))
+	}
+	for _, source := range sources {
+		for _, found := range calls.FindAllStringSubmatch(source, maxCalled) {
+			t := execution.Tool{Name: u.Namespace + ":" + found[1], Server: u.Server}
+			if toolname.Check(t.Name) != nil || len(tools) == maxCalled ||
+				slices.ContainsFunc(tools, func(other execution.Tool) bool { return other.Name == t.Name }) {
+				continue
+			}
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// List serves GET /api/tools?query&namespace&limit, for people and programs that write code.
+func (r *RemoteTools) List(c *fiber.Ctx) error {
+	given, err := api.Query(c, "query", "namespace", "limit")
+	if err != nil {
+		return err
+	}
+	q := ToolQuery{Query: given["query"], Namespace: given["namespace"]}
+	if text, ok := given["limit"]; ok {
+		if q.Limit, err = strconv.Atoi(text); err != nil || q.Limit < 1 || q.Limit > maxFound {
+			return api.Invalid("limit", "must be a whole number from 1 to 100")
+		}
+	}
+	return api.Send(c, r.search(c.UserContext(), api.CallerOf(c), q))
+}
+
+// Declarations serves GET /api/tools.d.ts: the globals of code as TypeScript declarations, the tools included.
+func (r *RemoteTools) Declarations(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, "application/typescript; charset=utf-8")
+	return c.SendString(declarations.For(r.Permitted(c.UserContext(), r.all(), api.CallerOf(c))))
+}

@@ -1,0 +1,131 @@
+package mcp
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/policy"
+)
+
+// executeTool is the tool whose description says what its caller has now.
+const executeTool = "execute_code"
+
+//go:embed guest.txt
+var guest string
+
+// executeDescription is the part of the description of execute_code that is the same for everybody.
+var executeDescription = "Run JavaScript or TypeScript (ES2023) in a fresh sandbox and wait for its result. One " +
+	"script can compute, transform data and call several tools; return only what you need. Nothing is kept between " +
+	"calls.\n\nBeside the web's globals (URL, crypto, timers, TextEncoder, streams, AbortSignal, …) code has:\n\n" +
+	"```ts\n" + guest + "```"
+
+// listed completes the description of execute_code in a list of tools: the limits in force, and the attached tools.
+func (s *Server) listed(callerOf func(sdk.Request) (call, error)) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
+			result, err := next(ctx, method, request)
+			list, ok := result.(*sdk.ListToolsResult)
+			if err != nil || !ok {
+				return result, err
+			}
+			c, err := callerOf(request)
+			if err != nil {
+				return nil, err
+			}
+			i := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == executeTool })
+			if i < 0 {
+				return result, nil
+			}
+			execute := *list.Tools[i]
+			execute.Description += s.limits()
+			if s.cfg.Tools != nil {
+				execute.Description += attached(s.cfg.Tools.Namespaces(ctx, c.caller))
+			}
+			out := *list
+			out.Tools = slices.Clone(list.Tools)
+			out.Tools[i] = &execute
+			return &out, nil
+		}
+	}
+}
+
+// limits describes the tiers.
+func (s *Server) limits() string {
+	if s.cfg.Tiers == nil {
+		return ""
+	}
+	tiers, hosts := s.cfg.Tiers()
+	var out strings.Builder
+	out.WriteString("\n\nLimits by policy:\n")
+	for _, t := range tiers {
+		name := t.Name
+		if name == policy.DefaultTier {
+			name += " (default)"
+		}
+		fmt.Fprintf(&out, "- %s: %g s, %d MB, %d console lines, %d calls, fetch: %s\n", name, t.Timeout.Seconds(),
+			t.MemoryBytes>>20, t.LogEntries, t.APICalls, reach(t.Network, hosts))
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// maxNamed bounds how many hosts or namespaces a description names.
+const maxNamed = 20
+
+// reach returns which hosts fetch may call, in words.
+func reach(network string, hosts []string) string {
+	switch {
+	case network == policy.NetworkNone:
+		return "none"
+	case network == policy.NetworkPublic:
+		return "public hosts"
+	case len(hosts) == 0:
+		return "no host is opened"
+	case len(hosts) > maxNamed:
+		return fmt.Sprintf("%s and %d more", strings.Join(hosts[:maxNamed], ", "), len(hosts)-maxNamed)
+	}
+	return strings.Join(hosts, ", ")
+}
+
+// A Namespace is a global of code whose methods are the tools of an attached server.
+type Namespace struct {
+	Name  string
+	Tools int
+	// Problem says why the tools are not known; empty if they are.
+	Problem string
+}
+
+// Attached is what a caller has of attached servers.
+type Attached struct {
+	Namespaces []Namespace
+	// Discovery reports whether code has tools.search and tools.describe.
+	Discovery bool
+}
+
+// attached describes the tools of attached servers, and how to find them.
+func attached(found Attached) string {
+	if len(found.Namespaces) == 0 {
+		return ""
+	}
+	var names []string
+	for _, n := range found.Namespaces[:min(len(found.Namespaces), maxNamed)] {
+		if n.Problem != "" {
+			names = append(names, fmt.Sprintf("%s (%s)", n.Name, n.Problem))
+		} else {
+			names = append(names, fmt.Sprintf("%s (%d)", n.Name, n.Tools))
+		}
+	}
+	if more := len(found.Namespaces) - maxNamed; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	text := "\n\nAttached tools, called as await namespace.method(params): " + strings.Join(names, ", ") + ". "
+	if found.Discovery {
+		return text + `In code, await tools.search("refund") lists [{call, description}], best first, and ` +
+			`await tools.describe("payments.refund") returns the declaration.`
+	}
+	return text + "search_tools finds them."
+}
