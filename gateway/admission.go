@@ -50,11 +50,6 @@ func (a *admission) read(c *fiber.Ctx, now clock) (api.Submission, error) {
 	return api.NewSubmission(c, request, received), nil
 }
 
-// decide decides whether a submission may run.
-func (a *admission) decide(ctx context.Context, s api.Submission) (policy.Decision, error) {
-	return a.fairDecider.decide(ctx, policyRequest(s))
-}
-
 // validate refuses a submission that is not valid. It does not scan the code.
 func (a *admission) validate(s api.Submission) error {
 	if field, ok := a.policy.Validate(policyRequest(s)); ok {

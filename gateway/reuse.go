@@ -17,7 +17,7 @@ func (r *run) identity() string {
 	q.Priority = ""
 	content := r.Content // it stands for the sources
 	if content == "" {
-		content = "sources " + q.Sources().Sum()
+		content = "sources " + r.sources
 	}
 	q = q.WithSources(execution.Sources{})
 	request, err := api.Encode(q)

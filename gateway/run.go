@@ -27,6 +27,7 @@ type run struct {
 	decision policy.Decision
 	queued   time.Duration
 	custody  []audit.Step
+	sources  string // the hash of the sources
 	reuseKey string // "" if the result may not be reused
 	reused   string // the id of the execution whose result this one gets
 }
@@ -40,7 +41,9 @@ func (e *executor) begin(ctx context.Context, s api.Submission) (*run, error) {
 	}
 	r := &run{Submission: s, now: e.now, custody: []audit.Step{{Step: audit.Received}}}
 	var err error
-	if r.decision, err = e.admission.decide(ctx, s); err != nil {
+	ask := policyRequest(s)
+	r.sources = ask.Sum
+	if r.decision, err = e.admission.decide(ctx, ask); err != nil {
 		r.decision = undecided(s.Request)
 		return r, err
 	}
