@@ -73,8 +73,9 @@ func (h *Handlers) Put(c *fiber.Ctx) error {
 	slices.Sort(d.Content.Scopes)
 	ctx, release := api.DisconnectContext(c)
 	defer release()
+	d.Content.Sum = d.Content.Request.Sources().Sum()
 	decision, err := h.Policy.Analyze(ctx, api.Submission{
-		Request: requestOf(d.Content), Caller: caller, Function: &execution.FunctionRef{},
+		Request: requestOf(d.Content), Content: d.Content.Sum, Caller: caller, Function: &execution.FunctionRef{},
 	})
 	if err != nil {
 		return err

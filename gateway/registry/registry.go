@@ -159,7 +159,11 @@ const longSources = 1 << 20
 func digestOf(c execution.FunctionContent) (string, error) {
 	sources := ""
 	if s := c.Request.Sources(); s.Bytes() > longSources {
-		sources, c.Request = s.Sum(), c.Request.WithSources(execution.Sources{})
+		sources = c.Sum
+		if sources == "" {
+			sources = s.Sum()
+		}
+		c.Request = c.Request.WithSources(execution.Sources{})
 	}
 	raw, err := json.Marshal(c) // maps are written in the order of their keys
 	if err != nil {
