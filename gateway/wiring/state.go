@@ -33,17 +33,18 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 	if set.State == "" {
 		return nil, func() error { return nil }, nil
 	}
+	storage := func(tenant string) execution.Storage { return execution.Storage(quota(tenant).Storage) }
 	if settings.IsBucket(set.State) {
 		state, err := s3state.Open(ctx, set.State, s3state.Config{
-			Access: s3objects.Access{Endpoint: set.Records.S3Endpoint},
-			NoJobs: set.OnLambda.Front != "" && set.OnLambda.Front != settings.FrontJobs && set.OnLambda.JobsFunction == "",
+			Access:  s3objects.Access{Endpoint: set.Records.S3Endpoint},
+			Storage: storage,
+			NoJobs:  set.OnLambda.Front != "" && set.OnLambda.Front != settings.FrontJobs && set.OnLambda.JobsFunction == "",
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w", err)
 		}
 		return state, state.Close, nil
 	}
-	storage := func(tenant string) execution.Storage { return execution.Storage(quota(tenant).Storage) }
 	if settings.IsDatabase(set.State) {
 		cfg := pgstate.Config{
 			MaxJobs: bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most, Storage: storage,

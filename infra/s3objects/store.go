@@ -182,6 +182,21 @@ func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]st
 	return keys, nil
 }
 
+// Size returns the number of bytes of the objects with a prefix.
+func (s *Store) Size(ctx context.Context, prefix string) (bytes int64, err error) {
+	in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(s.prefix + prefix)}
+	for pages := s3.NewListObjectsV2Paginator(s.client, in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("list objects: %w", err)
+		}
+		for _, o := range page.Contents {
+			bytes += aws.ToInt64(o.Size)
+		}
+	}
+	return bytes, nil
+}
+
 // Ready returns an error if the bucket is not available. A role without the right to ask is fine.
 func (s *Store) Ready(ctx context.Context) error {
 	if _, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket}); err != nil && status(err) != 403 {

@@ -15,10 +15,11 @@
 //
 // # Limits
 //
-// The only quota of execution.Storage that counts here is the number of queued jobs of a tenant, which is counted now
-// and then. Functions, results, deliveries, idempotency keys and events grow until the bucket's lifecycle or Prune
-// removes them: a bucket has no end that one tenant could exhaust for others. Leases, keys and schedules follow the
-// clocks of the gateways: a slow clock acts late, a fast one early.
+// Two quotas count here: the number of queued jobs of a tenant, and the bytes of its functions with all their
+// versions. Both are counted now and then, so a tenant that uses several gateways may exceed them a little. Results,
+// deliveries, idempotency keys and events grow until the bucket's lifecycle or Prune removes them: a bucket has no end
+// that one tenant could exhaust for others. Leases, keys and schedules follow the clocks of the gateways: a slow clock
+// acts late, a fast one early.
 //
 // # Why a job runs once
 //

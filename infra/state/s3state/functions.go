@@ -132,7 +132,8 @@ func hash(b []byte) string {
 
 // Change passes a function to fn, or an empty one with tenant and name, and stores the result atomically. fn may be
 // called more than once. If fn returns content, it is that of the last version. If fn fails, nothing changes and its
-// error is returned.
+// error is returned. The error is an *execution.QuotaError if the tenant's quota is exceeded; the use of it is counted
+// now and then.
 func (s *Store) Change(ctx context.Context, tenant, name string,
 	fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
 	key, ok := place("functions", tenant, name)
@@ -160,10 +161,17 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 		d.Contents[d.Function.Versions[len(d.Function.Versions)-1].Version] = sum
 		at, _ := place("contents", tenant, name)
 		// The same hash means the same content. Content that is left over from a failed change is unreachable.
-		if _, err := s.objects.Create(ctx, at+"/"+sum, body); err != nil && !errors.Is(err, s3objects.ErrChanged) {
+		if err := s.roomForContent(ctx, tenant, len(body)); err != nil {
 			return err
 		}
-		return nil
+		_, err = s.objects.Create(ctx, at+"/"+sum, body)
+		switch {
+		case errors.Is(err, s3objects.ErrChanged):
+			return nil
+		case err == nil:
+			s.tallies.add(execution.QuotaFunctions, tenant, int64(len(body)))
+		}
+		return err
 	})
 }
 
@@ -172,6 +180,7 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 	if _, err := s.document(ctx, tenant, name); err != nil {
 		return err
 	}
+	defer s.tallies.forget(execution.QuotaFunctions, tenant)
 	key, _ := place("functions", tenant, name)
 	if err := s.objects.Delete(ctx, key); err != nil {
 		return err

@@ -103,44 +103,20 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	return nil
 }
 
-// waiting is the number of queued jobs of a tenant.
-type waiting struct {
-	jobs    int
-	counted time.Time
-}
-
-const (
-	recount   = 10 * time.Second
-	maxCounts = 10_000 // tenants whose count is cached
-)
-
 // room counts one more job of a tenant, or returns execution.ErrFull.
 func (s *Store) room(ctx context.Context, tenant string) error {
-	now := s.cfg.Now()
-	s.mu.Lock()
-	w := s.waiting[tenant]
-	s.mu.Unlock()
-	if now.Sub(w.counted) > recount || w.counted.After(now) {
+	most := int64(s.cfg.MaxJobsPerTenant)
+	jobs, err := s.tallies.used(execution.QuotaJobs, tenant, func() (int64, error) {
 		keys, err := s.objects.List(ctx, dueFolder+queuedList+tenantPart(tenant), "", s.cfg.MaxJobsPerTenant)
-		if err != nil {
-			return err
-		}
-		w = waiting{len(keys), now}
+		return int64(len(keys)), err
+	})
+	if err != nil {
+		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.waiting) >= maxCounts {
-		clear(s.waiting)
-	}
-	if have := s.waiting[tenant]; have.counted.Equal(w.counted) {
-		w.jobs = max(w.jobs, have.jobs) // more jobs were submitted meanwhile
-	}
-	if w.jobs >= s.cfg.MaxJobsPerTenant {
-		s.waiting[tenant] = w
+	if jobs >= most {
 		return execution.ErrFull
 	}
-	w.jobs++
-	s.waiting[tenant] = w
+	s.tallies.add(execution.QuotaJobs, tenant, 1)
 	return nil
 }
 

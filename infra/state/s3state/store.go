@@ -22,11 +22,11 @@ type Store struct {
 	objects *s3objects.Store
 	cfg     Config
 	idle    map[string]*idleCache
+	tallies tallies
 
-	mu      sync.Mutex
-	mine    map[string]string // the claims of the jobs that this process runs
-	asked   time.Time         // when their cancellation was last checked
-	waiting map[string]waiting
+	mu    sync.Mutex
+	mine  map[string]string // the claims of the jobs that this process runs
+	asked time.Time         // when their cancellation was last checked
 }
 
 // Config configures a Store. The zero value has the defaults.
@@ -41,6 +41,9 @@ type Config struct {
 	Poll time.Duration
 	// MaxJobsPerTenant is the approximate limit on queued jobs, which are counted every few seconds. Default 20,000.
 	MaxJobsPerTenant int
+	// Storage returns a tenant's current quota, of which only Functions counts. It must be safe for concurrent use. Nil,
+	// or a zero field, means the default.
+	Storage func(tenant string) execution.Storage
 	// NoJobs refuses jobs and schedules with execution.ErrNotKept, because nothing runs them.
 	NoJobs bool
 	// Now is the clock. Default time.Now.
@@ -63,7 +66,7 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 		cfg.Now = time.Now
 	}
 	s := &Store{objects: objects, cfg: cfg, idle: map[string]*idleCache{}, mine: map[string]string{},
-		waiting: map[string]waiting{}}
+		tallies: tallies{now: cfg.Now, all: map[tallied]tally{}}}
 	for _, list := range []string{queuedList, runningList, tellingList, endedList, schedulesList} {
 		s.idle[list] = &idleCache{poll: cfg.Poll}
 	}

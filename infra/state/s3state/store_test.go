@@ -305,3 +305,42 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A tenant saves functions up to its quota, deletes some and saves more; no quota binds another tenant.
+func TestFunctionsQuota(t *testing.T) {
+	bucket := server.Bucket(t)
+	s, err := s3state.Open(t.Context(), "s3://"+bucket+"/state", s3state.Config{
+		Access: s3objects.Access{Endpoint: server.Endpoint},
+		Storage: func(tenant string) execution.Storage {
+			return map[string]execution.Storage{"a": {Functions: 100 << 10}}[tenant]
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	save := func(tenant, name, text string) error {
+		return s.Change(t.Context(), tenant, name, add(strings.Repeat(text, 40<<10)))
+	}
+	for _, name := range []string{"f", "g"} {
+		if err := save("a", name, "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var refused *execution.QuotaError
+	if err := save("a", "f", "2"); !errors.As(err, &refused) || refused.Quota != execution.QuotaFunctions ||
+		refused.Limit != 100<<10 || refused.Used < 80<<10 {
+		t.Fatalf("the third version: %v", err)
+	}
+	if f, err := s.Function(t.Context(), "a", "f"); err != nil || len(f.Versions) != 1 {
+		t.Errorf("after a refusal: %+v, %v", f, err)
+	}
+	if err := save("b", "f", "2"); err != nil {
+		t.Errorf("another tenant: %v", err)
+	}
+	if err := s.Delete(t.Context(), "a", "g"); err != nil {
+		t.Fatal(err)
+	}
+	if err := save("a", "f", "2"); err != nil {
+		t.Errorf("after a deletion: %v", err)
+	}
+}
