@@ -9,7 +9,7 @@ PKGS       ?= ./...
 ARCH       ?= $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 ARCHS      ?= $(ARCH)
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-EDITOR     := gateway/console/playground/bundled/editor.js
+BUNDLES    := gateway/console/apidocs/bundled/viewer.js
 
 .PHONY: help run build toolchain test test-browser test-duckdb check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-index bench-cold scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
 
@@ -19,7 +19,7 @@ help: ## list the targets
 run: build ## build and serve on 127.0.0.1:3000
 	@bin/airlock serve
 
-build: toolchain $(EDITOR) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
+build: toolchain $(BUNDLES) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
 	@mkdir -p bin
 	$(GO) build -trimpath -ldflags '-s -w -X github.com/airlock-run/airlock/gateway/api.version=$(VERSION)' -o bin/airlock ./gateway/cmd/airlock
 	$(GO) build -trimpath -ldflags '-s -w' -tags lambda.norpc -o bin/bootstrap ./functions/lambda
@@ -28,14 +28,15 @@ build: toolchain $(EDITOR) ## bin/airlock, bin/bootstrap and the compiled engine
 toolchain:
 	@command -v $(GO) >/dev/null || { echo 'Go 1.26 or later is needed: https://go.dev/dl/' >&2; exit 1; }
 
-# The playground's editor, of npm packages that a lock pins. A build without it has a plain text area there.
-$(EDITOR): $(wildcard gateway/console/playground/bundle/*.go gateway/console/playground/bundle/*/*)
-	@$(GO) run -trimpath ./gateway/console/playground/bundle || echo 'the playground goes without its editor, with a plain text area; make build tries again'
+# The playground's editor and the viewer of /docs, of npm packages that locks pin. A build without them has a plain text
+# area in the playground, and a link to openapi.json at /docs. The target is the file that is written last.
+$(BUNDLES): $(wildcard gateway/console/bundle/*.go gateway/console/bundle/*/*)
+	@$(GO) run -trimpath ./gateway/console/bundle || echo 'the pages go without their editor and viewer; make build tries again'
 
 test: ## every test that needs no cloud account
 	$(GO) test -timeout 30m $(PKGS)
 
-test-browser: $(EDITOR) ## the web pages in a real Chromium, which is installed (apt) where there is none, with axe-core (npm)
+test-browser: $(BUNDLES) ## the web pages in a real Chromium, which is installed (apt) where there is none, with axe-core (npm)
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends chromium; }
 	@mkdir -p bin/axe bin/screenshots
 	@test -f bin/axe/axe-core-4.14.1.tgz || npm pack axe-core@4.14.1 --silent --pack-destination bin/axe

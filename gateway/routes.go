@@ -66,7 +66,6 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	app.Get("/healthz", h.system.healthz)
 	app.Get("/readyz", h.system.readyz)
 	app.Get("/openapi.json", h.docs.JSON)
-	app.Get("/docs", h.docs.Page)
 	h.pages.Route(app)
 	app.Get("/metrics", authenticate, h.system.metrics)
 

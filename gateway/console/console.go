@@ -44,6 +44,9 @@ type Visitor struct {
 	Open bool
 }
 
+// Anonymous reports whether nobody is logged in where one could be.
+func (v Visitor) Anonymous() bool { return !v.Open && v.Subject == "" }
+
 // New returns a console with its own assets and those of others under a folder for each name: main.js of "playground"
 // is served as /assets/playground/main.js.
 func New(others map[string]fs.FS) (*Console, error) {

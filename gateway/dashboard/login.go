@@ -106,14 +106,10 @@ func (h *Handlers) visitor(c *fiber.Ctx) error {
 	if h.cfg.Access.Open() || hasCredential(&c.Request().Header) {
 		return h.authenticatedVisitor(c)
 	}
-	name := sessionOf(c)
-	if name != "" {
-		if err := h.cfg.Access.Admit(c, sessionAttempt(c, name)); err != nil {
-			return err
-		}
-	}
-	who, ok := h.sessions.Visitor(name)
+	who, ok, err := h.sessionVisitor(c)
 	switch {
+	case err != nil:
+		return err
 	case ok && !originOf(c).SameOrigin():
 		return api.ForeignOrigin()
 	case ok:
@@ -123,6 +119,35 @@ func (h *Handlers) visitor(c *fiber.Ctx) error {
 		return redirectToLogin(c)
 	}
 	return h.cfg.Access.Authenticate(c)
+}
+
+// anyVisitor recognizes who opens a page that everybody may read.
+func (h *Handlers) anyVisitor(c *fiber.Ctx) error {
+	if h.cfg.Access.Open() {
+		return h.authenticatedVisitor(c)
+	}
+	who, ok, err := h.sessionVisitor(c)
+	if err != nil {
+		return err
+	}
+	if !ok || !originOf(c).SameOrigin() {
+		who = console.Visitor{}
+	}
+	c.Locals(visitorKey{}, who)
+	return c.Next()
+}
+
+// sessionVisitor returns the owner of the session that the cookie names.
+func (h *Handlers) sessionVisitor(c *fiber.Ctx) (who console.Visitor, ok bool, err error) {
+	name := sessionOf(c)
+	if name == "" {
+		return who, false, nil
+	}
+	if err := h.cfg.Access.Admit(c, sessionAttempt(c, name)); err != nil {
+		return who, false, err
+	}
+	who, ok = h.sessions.Visitor(name)
+	return who, ok, nil
 }
 
 func (h *Handlers) authenticatedVisitor(c *fiber.Ctx) error {

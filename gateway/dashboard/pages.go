@@ -3,6 +3,7 @@ package dashboard
 import (
 	"io/fs"
 	"log/slog"
+	"maps"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/console"
+	"github.com/airlock-run/airlock/gateway/console/apidocs"
 	"github.com/airlock-run/airlock/gateway/console/playground"
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/records"
@@ -48,6 +50,7 @@ type Handlers struct {
 	started    time.Time
 	console    *console.Console
 	playground console.Page
+	docs       console.Page
 	sessions   *console.Sessions
 	reports    console.Reports
 }
@@ -58,12 +61,19 @@ func New(cfg Config) (*Handlers, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := console.New(play.Assets())
+	docs, err := apidocs.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	assets := play.Assets()
+	maps.Copy(assets, docs.Assets())
+	pages, err := console.New(assets)
 	if err != nil {
 		return nil, err
 	}
 	return &Handlers{
-		cfg: cfg, started: cfg.Now(), console: pages, playground: play.Page(), sessions: console.NewSessions(cfg.Now),
+		cfg: cfg, started: cfg.Now(), console: pages, playground: play.Page(), docs: docs.Page(),
+		sessions: console.NewSessions(cfg.Now),
 	}, nil
 }
 
@@ -81,6 +91,7 @@ func (h *Handlers) Route(app *fiber.App) {
 	app.Post(console.ReportPath, h.policyReport).Name(RouteName)
 	page("/", func(c *fiber.Ctx) error { return c.Redirect("/dashboard", fiber.StatusSeeOther) })
 	page("/playground", h.visitor, h.page(h.playground))
+	page("/docs", h.anyVisitor, h.page(h.docs))
 	for path, name := range map[string]string{
 		"/dashboard": "dashboard", "/dashboard/execution/:id": "execution", "/security": "security",
 	} {

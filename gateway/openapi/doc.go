@@ -1,4 +1,4 @@
-// Package openapi has the description of the HTTP API as an OpenAPI 3.1 document, and the page that shows it.
+// Package openapi has the description of the HTTP API as an OpenAPI 3.1 document. The page /docs shows it.
 //
 // The document is written by hand under document/, one file per group of paths and of schemas, and assembled when a
 // process starts. Tests keep it true: it has exactly the routes that the gateway serves, its execution request has

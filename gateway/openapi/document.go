@@ -15,10 +15,8 @@ var source embed.FS
 
 // Document is a whole OpenAPI document. It never changes, and is safe for concurrent use.
 type Document struct {
-	root   map[string]any
-	json   []byte
-	page   []byte
-	policy string
+	root map[string]any
+	json []byte
 }
 
 // New assembles the document. version is that of the build that serves it.
@@ -49,11 +47,7 @@ func New(version string) (*Document, error) {
 	if err := enc.Encode(root); err != nil {
 		return nil, fmt.Errorf("openapi: encode the document: %w", err)
 	}
-	d := &Document{root: root, json: b.Bytes()}
-	if err := d.render(); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return &Document{root: root, json: b.Bytes()}, nil
 }
 
 // JSON returns the document as it is served. It must not be changed.

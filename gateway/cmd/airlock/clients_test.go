@@ -34,7 +34,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	client "github.com/airlock-run/airlock/gateway/client/go"
-	"github.com/airlock-run/airlock/gateway/console/playground/bundle/registry"
+	"github.com/airlock-run/airlock/gateway/console/bundle/registry"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/wiring"
 	"github.com/airlock-run/airlock/infra/awsconfig"
@@ -72,7 +72,7 @@ var clients = map[string][]struct {
 	}}},
 	"gateway/cli":    {{"agent's proxy", 70 << 20, callProxy}},
 	"gateway/wiring": {{"collector", 4 << 20, callCollector}},
-	"gateway/console/playground/bundle/registry": {{"registry", 20 << 20,
+	"gateway/console/bundle/registry": {{"registry", 20 << 20,
 		func(ctx context.Context, t *testing.T, url string) error {
 			_, err := registry.Source{Cache: t.TempDir(), URL: url}.Fetch(ctx, []registry.Package{{Name: "a", Version: "1.0.0"}})
 			return err

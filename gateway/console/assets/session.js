@@ -20,13 +20,17 @@ export function forget() {
   }
 }
 
+// requestToken returns the secret, or null without a session.
+export function requestToken() {
+  try {
+    return localStorage.getItem(kept);
+  } catch {
+    return null; // the gateway says what is missing
+  }
+}
+
 // ask is fetch with the session: every call of the API goes by it.
 export function ask(path, { headers, ...options } = {}) {
-  let token = null;
-  try {
-    token = localStorage.getItem(kept);
-  } catch {
-    // The gateway says what is missing.
-  }
+  const token = requestToken();
   return fetch(path, { ...options, headers: token === null ? headers : { ...headers, "X-Airlock-Request-Token": token } });
 }

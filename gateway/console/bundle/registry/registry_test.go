@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/airlock-run/airlock/gateway/console/playground/bundle/registry"
+	"github.com/airlock-run/airlock/gateway/console/bundle/registry"
 )
 
 // entry is one member of an archive.

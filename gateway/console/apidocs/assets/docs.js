@@ -1,0 +1,54 @@
+// The page /docs: Swagger UI over the gateway's own description. Requests go to this origin alone, with the visitor's session if there is
+// one, or with the token or key of the Authorize dialog.
+
+import SwaggerUI from "/assets/viewer/viewer.js";
+import { requestToken } from "/assets/session.js";
+
+const viewer = document.getElementById("viewer");
+
+// The viewer has a dark theme that is a class of the document; the console has one that is an attribute.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+function paint() {
+  const { theme } = document.documentElement.dataset;
+  document.documentElement.classList.toggle("dark-mode", theme === "dark" || theme !== "light" && dark.matches);
+}
+dark.addEventListener("change", paint);
+new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+paint();
+
+// React writes the markup of descriptions, which DOMPurify has cleaned, as text. The page's policy wants this to be said. Scripts and their
+// addresses stay refused.
+globalThis.trustedTypes?.createPolicy("default", { createHTML: (markup) => markup });
+
+function withSession(request) {
+  const token = requestToken(), named = Object.keys(request.headers ?? {}).map((name) => name.toLowerCase());
+  if (token !== null && !named.includes("authorization") && !named.includes("x-api-key")) {
+    request.headers["X-Airlock-Request-Token"] = token;
+  }
+  return request;
+}
+
+// What assistive technology misses in the viewer: a link inside the button of each operation goes, fields get names, and what scrolls can be
+// reached with the keyboard.
+function accessible() {
+  return {
+    wrapComponents: {
+      DeepLink: (Original, { React }) => ({ text }) => React.createElement("span", null, text),
+    },
+  };
+}
+function mend() {
+  for (const field of viewer.querySelectorAll("select:not([aria-label]), textarea:not([aria-label])")) {
+    const what = field.classList.contains("examples-select-element") ? "Example" : field.tagName === "SELECT" ? "Media type" : "Request body";
+    field.setAttribute("aria-label", what);
+  }
+  for (const block of viewer.querySelectorAll("pre:not([tabindex])")) block.tabIndex = 0;
+}
+new MutationObserver(mend).observe(viewer, { childList: true, subtree: true });
+
+SwaggerUI({
+  url: viewer.dataset.source, domNode: viewer, deepLinking: true, docExpansion: "list", defaultModelsExpandDepth: 0, filter: true,
+  tryItOutEnabled: true, validatorUrl: null, requestInterceptor: withSession, plugins: [accessible],
+  // Code samples are shown without colours: the highlighter writes inline styles, which the page's policy refuses.
+  syntaxHighlight: { activated: false },
+});
