@@ -249,14 +249,18 @@ func TestPackageUnreadable(t *testing.T) {
 	}
 }
 
-// BenchmarkPackages compares, in turn, an empty script and one that uses a library of 500 KB.
+// BenchmarkPackages compares, in turn, an empty script, one that imports a library of 500 KB, one that uses it, and one
+// that brings its own function.
 func BenchmarkPackages(b *testing.B) {
 	e := newEngine(b)
 	library := strings.Replace(bundleOf(500_000), "export default", "modules.chunk = (list, n) => {"+
 		"const out = []; for (let i = 0; i < list.length; i += n) out.push(list.slice(i, i + n));"+
 		" return out }; const last =", 1)
 	packages := []sandbox.Package{packageOf("lodash", "index.js", library+"\nmodule.exports = modules;")}
-	scripts := map[string]string{"empty": "0", "package": `import _ from "lodash"; _.chunk([1,2,3],2)`}
+	scripts := map[string]string{"empty": "0", "import": `import _ from "lodash"; 0`,
+		"own": "const chunk = (list, n) => { const out = []; for (let i = 0; i < list.length; i += n)" +
+			" out.push(list.slice(i, i + n)); return out }; chunk([1,2,3],2)",
+		"package": `import _ from "lodash"; _.chunk([1,2,3],2)`}
 	took := map[string][]time.Duration{}
 	for b.Loop() {
 		for _, name := range slices.Sorted(maps.Keys(scripts)) {
@@ -274,5 +278,7 @@ func BenchmarkPackages(b *testing.B) {
 		p50[name] = float64(all[len(all)/2].Microseconds())
 		b.ReportMetric(p50[name], "µs-p50-"+name)
 	}
+	b.ReportMetric(p50["import"]/p50["empty"], "import/empty")
+	b.ReportMetric(p50["package"]/p50["own"], "package/own")
 	b.ReportMetric(p50["package"]/p50["empty"], "package/empty")
 }

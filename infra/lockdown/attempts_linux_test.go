@@ -84,6 +84,8 @@ func attempts(p plan) map[string]func() error {
 		// Numbers of allowed calls in the places of refused arguments.
 		"socket of kind read":  socket(unix.SYS_READ, unix.SYS_WRITE, unix.SYS_CLOSE),
 		"socket of kind mmap":  socket(unix.AF_INET, unix.SYS_MMAP, unix.SYS_MMAP),
+		"ioctl with a number":  raw(unix.SYS_IOCTL, unix.SYS_READ, unix.SYS_WRITE),
+		"type on the terminal": raw(unix.SYS_IOCTL, 0, unix.TIOCSTI, uintptr(unsafe.Pointer(&[]byte{'x'}[0]))),
 		"clone with a number":  raw(unix.SYS_CLONE, unix.SYS_GETPID),
 		"signal to a number":   func() error { return syscall.Kill(unix.SYS_FUTEX, 0) },
 		"signal to everything": func() error { return syscall.Kill(-1, 0) },

@@ -108,12 +108,17 @@ func refused(cfg Config) []use {
 			{arg(0, seccomp.NotEqual, 0), arg(0, seccomp.NotEqual, self)},
 			{arg(2, seccomp.NotEqual, 0)},
 		}},
+		// Which pages of its own memory were written; the descriptor is of the page map.
+		{"ioctl", []seccomp.ArgumentConditions{{arg(1, seccomp.NotEqual, pagemapScan)}}},
 		// A descriptor could send signals to another process.
 		{"fcntl", signalling(cfg)},
 		// Go names its memory areas.
 		{"prctl", []seccomp.ArgumentConditions{{arg(0, seccomp.NotEqual, unix.PR_SET_VMA)}}},
 	}
 }
+
+// pagemapScan is PAGEMAP_SCAN of Linux 6.7, of which package unix has no name.
+const pagemapScan = 0xc0606610
 
 // signalling returns the refused uses of fcntl. A sealed process has only those that it needs.
 func signalling(cfg Config) []seccomp.ArgumentConditions {

@@ -9,7 +9,7 @@ package lockdown
 func computing() []string {
 	return []string{
 		// memory
-		"brk", "madvise", "membarrier", "memfd_create", "mincore", "mmap", "mprotect", "mremap", "msync", "munmap",
+		"brk", "ioctl", "madvise", "membarrier", "memfd_create", "mincore", "mmap", "mprotect", "mremap", "msync", "munmap",
 		// threads and signals to itself
 		"arch_prctl", "clone", "exit", "exit_group", "futex", "getcpu", "getpid", "getppid", "gettid", "kill", "prctl",
 		"restart_syscall", "rseq", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sched_getaffinity", "sched_yield",

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -135,6 +138,14 @@ func (b *backing) written(mem []byte, end uint64) (pages []uint32, ok bool) {
 	if b.pagemap == nil || os.Getpagesize() != osPage {
 		return nil, false
 	}
+	if pages, ok := b.scanned(mem, end); ok {
+		return pages, true
+	}
+	return b.read(mem, end)
+}
+
+// read lists written pages by reading the page map, which has an entry for each page of the range.
+func (b *backing) read(mem []byte, end uint64) (pages []uint32, ok bool) {
 	entries := make([]byte, end/osPage*8)
 	at := int64(uintptr(unsafe.Pointer(&mem[0]))) / osPage * 8
 	if n, err := b.pagemap.ReadAt(entries, at); err != nil || n != len(entries) {
@@ -149,6 +160,62 @@ func (b *backing) written(mem []byte, end uint64) (pages []uint32, ok bool) {
 	}
 	return pages, true
 }
+
+// scanned lists written pages with PAGEMAP_SCAN, which visits only the pages that are there (Linux 6.7). It reports
+// false if the kernel does not have it, or if there are more than maxKept ranges.
+func (b *backing) scanned(mem []byte, end uint64) (pages []uint32, ok bool) {
+	if noPageScan.Load() {
+		return nil, false
+	}
+	found := foundRegions.Get().(*[maxKept + 1]pageRegion)
+	defer foundRegions.Put(found)
+	start := uint64(uintptr(unsafe.Pointer(&mem[0])))
+	arg := pageScan{
+		size: uint64(unsafe.Sizeof(pageScan{})), start: start, end: start + end,
+		vec: uint64(uintptr(unsafe.Pointer(found))), vecLen: uint64(len(found)),
+		categoryInverted: scanFile | scanZero, categoryMask: scanFile | scanZero, categoryAnyOf: scanPresent | scanSwapped,
+		returnMask: scanFile, // of none: ranges are not cut by what else differs
+	}
+	n, _, errno := unix.Syscall(unix.SYS_IOCTL, b.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(&arg)))
+	runtime.KeepAlive(found)
+	switch {
+	case errno != 0:
+		noPageScan.Store(true)
+		return nil, false
+	case arg.walkEnd != arg.end:
+		return nil, false
+	}
+	pages = make([]uint32, 0, maxKept)
+	for _, r := range found[:n] {
+		for at := r.start; at < r.end; at += osPage {
+			pages = append(pages, uint32((at-start)/osPage))
+		}
+	}
+	return pages, true
+}
+
+// foundRegions holds room for the regions that the kernel finds. It lies on the heap, where nothing moves.
+var foundRegions = sync.Pool{New: func() any { return new([maxKept + 1]pageRegion) }}
+
+// noPageScan is set once the kernel has refused PAGEMAP_SCAN.
+var noPageScan atomic.Bool
+
+// pageScan is struct pm_scan_arg of linux/fs.h, pageRegion struct page_region.
+type pageScan struct {
+	size, flags, start, end, walkEnd, vec, vecLen, maxPages   uint64
+	categoryInverted, categoryMask, categoryAnyOf, returnMask uint64
+}
+
+type pageRegion struct{ start, end, _ uint64 }
+
+const (
+	pagemapScan = 0xC0606610 // _IOWR('f', 16, struct pm_scan_arg)
+
+	scanFile    = 1 << 2
+	scanPresent = 1 << 3
+	scanSwapped = 1 << 4
+	scanZero    = 1 << 5
+)
 
 func (b *backing) close() error {
 	if b.pagemap != nil && !b.borrowed {

@@ -1,6 +1,8 @@
 package quickjs
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -47,5 +49,72 @@ func TestBackingIsImmutable(t *testing.T) {
 func TestCloseOfUnfinishedImage(t *testing.T) {
 	if err := new(Image).Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWritten checks that both ways to ask the kernel find the written pages, and no others.
+func TestWritten(t *testing.T) {
+	b, err := newBacking(make([]byte, 64*osPage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := b.mapRange(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []uint32{3, 4, 5, 40, 70}
+	for at := 0; at < 80*osPage; at += 2 * osPage {
+		if mem[at] != 0 {
+			t.Fatal("the memory is not empty")
+		}
+	}
+	for _, page := range want {
+		mem[page*osPage] = 1
+	}
+	pages, ok := b.scanned(mem, 80*osPage)
+	t.Logf("the kernel has PAGEMAP_SCAN: %t", ok)
+	if ok && !slices.Equal(pages, want) {
+		t.Errorf("scanned %v, want %v", pages, want)
+	}
+	pages, ok = b.read(mem, 80*osPage)
+	pages = slices.DeleteFunc(pages, func(p uint32) bool { return mem[p*osPage] == 0 }) // pages that were only read
+	if ok && !slices.Equal(pages, want) {
+		t.Errorf("read %v, want %v", pages, want)
+	}
+	if err := errors.Join(unmapRange(mem), b.close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// BenchmarkWritten measures both ways with the page tables of an image of 12 MiB in which 96 pages were written.
+func BenchmarkWritten(b *testing.B) {
+	const size, step = 3072, 32
+	back, err := newBacking(make([]byte, size*osPage))
+	if err != nil {
+		b.Fatal(err)
+	}
+	mem, err := back.mapRange(size * osPage)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for page := range size {
+		if mem[page*osPage] != 0 {
+			b.Fatal("the memory is not empty")
+		}
+		if page%step == 0 {
+			mem[page*osPage] = 1
+		}
+	}
+	for name, written := range map[string]func([]byte, uint64) ([]uint32, bool){"scan": back.scanned, "read": back.read} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if pages, ok := written(mem, size*osPage); ok && len(pages) != size/step {
+					b.Fatal(len(pages))
+				}
+			}
+		})
+	}
+	if err := errors.Join(unmapRange(mem), back.close()); err != nil {
+		b.Error(err)
 	}
 }
