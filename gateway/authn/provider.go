@@ -112,7 +112,7 @@ func CheckProviderURL(text string) error {
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" &&
 		(ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%q must be https: whoever can change its responses can forge tokens", text)
+		return fmt.Errorf("%q must be https: anyone who can change its responses can forge tokens", text)
 	}
 	return nil
 }

@@ -33,8 +33,8 @@ func PathOf(tenant, name string) string {
 	return PathPrefix + "/" + url.PathEscape(tenant) + "/" + name
 }
 
-// A Store keeps deliveries, so that none is accepted twice, and their events, so that they can be delivered again. It
-// is safe for concurrent use.
+// A Store keeps deliveries, so that each is accepted only once, and their events, so that they can be delivered again.
+// It is safe for concurrent use.
 type Store interface {
 	idempotency.Store
 	// KeepEvent keeps an event under the execution that it began. Only the newest events of a function are kept.

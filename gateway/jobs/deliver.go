@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// MaxAttempts is how often a receiver is called in vain, over about five hours.
+	// MaxAttempts is the number of attempts to call a receiver, over about five hours.
 	MaxAttempts = 15
 	longest     = time.Hour
 	// sendTime is longer than one attempt takes. A process that does not report an outcome within it has died.

@@ -54,6 +54,9 @@ func TestMeasure(t *testing.T) {
 		{"no verb", map[string]string{"doc.go": "// Package x.\npackage x\n// f gives one.\nfunc f() {}\n// g returns " +
 			"one.\nfunc g() {}\n" +
 			"// the h.\nfunc h() {}\n// A T is a thing.\ntype T int\n// U gives it.\ntype U int\n"}, "godoc gateway/x 3"},
+		{"odd phrases", map[string]string{
+			"doc.go":    "// Package x.\npackage x\n\n// one of\n// ours\n\nvar v = \"made anew\"\n",
+			"a_test.go": "package x\n\n// In vain.\n"}, "phrase gateway/x 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
@@ -61,6 +64,26 @@ func TestMeasure(t *testing.T) {
 				got = append(got, fmt.Sprint(f.rule, " ", f.key, " ", f.number))
 			}
 			if strings.Join(got, "; ") != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestScriptPlaces(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a verb", "// f returns one.\nfunction f() {}\n", ""},
+		{"an exported generator", "// f iterates over a\n// list.\nexport async function* f() {}\n", ""},
+		{"no comment", "function f() {}\n", ""},
+		{"a comment of a part", "// The parts.\n\nfunction f() {}\n", ""},
+		{"a class", "// A Url is an address.\nclass Url {}\n", ""},
+		{"no verb", "\n// f is one.\nfunction f() {}\n", "2: f is one."},
+		{"no name", "// Returns one.\nfunction f() {}\n", "1: Returns one."},
+		{"gives", "// Url gives one.\nclass Url {}\n", "1: Url gives one."},
+		{"an odd phrase", "  // Somebody calls in\n  // vain.\n  call();\n", `2: "in vain"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := strings.Join(scriptPlaces(c.text), "; "); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

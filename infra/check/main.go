@@ -1,4 +1,4 @@
-// Check measures what the linters do not: the size of packages and types, the length of lines, the form of comments,
+// Check measures what the linters do not: the size of packages and types, the length of lines, the words of comments,
 // the import table, and the size of tracked files. It prints every measure above its limit and ends with exit code 1.
 //
 // infra/check/allow.txt lists the exceptions that still exist, each with its number. A number may only shrink:
@@ -13,7 +13,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/airlock-run/airlock/infra/check/rooms"
 )
@@ -55,6 +57,13 @@ func run(out io.Writer, update, verbose bool) (grown bool, err error) {
 	}
 	found := measure(packages)
 	found = append(found, largeFiles(files)...)
+	scripts, err := badScriptComments(files)
+	if err != nil {
+		return false, err
+	}
+	for _, dir := range slices.Sorted(maps.Keys(scripts)) {
+		found = append(found, finding{exception{"script", dir}, len(scripts[dir]), scripts[dir]})
+	}
 	tables, err := staleTables(files, update)
 	if err != nil {
 		return false, err

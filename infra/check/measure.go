@@ -37,6 +37,8 @@ func (f finding) message(allowed int) string {
 		"fields":  fmt.Sprintf("fields of a struct; at most %d", maxFields),
 		"lines":   fmt.Sprintf("lines over %d characters", maxLine),
 		"godoc":   `doc comments that do not begin with "NAME returns", "NAME reports", "A NAME is" or the like`,
+		"phrase":  "comments or messages with a phrase that is not plain English",
+		"script":  "comments of JavaScript that are not plain English, or do not begin with NAME and a verb",
 		"doc":     "packages without a doc.go that holds the package comment",
 		"imports": "imports that the import table does not allow",
 		"large":   fmt.Sprintf("KB in a tracked file; at most %d", maxFileBytes>>10),
@@ -72,6 +74,8 @@ func measure(packages []*goPackage) []finding {
 		add("lines", p.dir, len(long), 0, long...)
 		comments := badComments(p)
 		add("godoc", p.dir, len(comments), 0, comments...)
+		odd := oddPhrases(p)
+		add("phrase", p.dir, len(odd), 0, odd...)
 		if !hasDoc(p) {
 			add("doc", p.dir, 1, 0)
 		}

@@ -4,9 +4,9 @@
 // # Templates
 //
 // Starting an engine takes tens of milliseconds, so a [Pool] starts it once. The engine evaluates the guest's standard
-// library and waits for a job. Then the pool takes hold of it with ptrace, for good: this process is the template and
-// never sees a guest. Each process for a guest is a fork of it, and starts where the template waits, with a
-// copy-on-write view of its memory. That takes less than a millisecond.
+// library and waits for a job. Then the pool takes hold of it with ptrace and never lets go: this process is the
+// template and never sees a guest. Each process for a guest is a fork of it, and starts where the template waits, with
+// a copy-on-write view of its memory. That takes less than a millisecond.
 //
 // Forks share the template's address layout and hash seeds. The pool replaces the template from time to time.
 //

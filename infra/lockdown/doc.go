@@ -1,4 +1,4 @@
-// Package lockdown confines this process for good to what a function process needs. It is the wall behind the wasm
+// Package lockdown confines this process irreversibly to what a function process needs. It is the wall behind the wasm
 // wall: a guest that escapes from its sandbox finds a process that can start no program, touch no other process, and
 // reach only the files and sockets that [Config] allows. A sealed process keeps its open descriptors and no call that
 // takes a path or an address.

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enforce builds the walls around all threads of the process for good. It is called once. It fails if a wall that the
-// kernel supports cannot be built or a folder of cfg does not exist; the process must not go on then. Walls.Missing
-// lists the walls that the kernel does not support.
+// Enforce builds the walls around all threads of the process. They cannot be removed. It is called once. It fails if a
+// wall that the kernel supports cannot be built or a folder of cfg does not exist; the process must not go on then.
+// Walls.Missing lists the walls that the kernel does not support.
 func Enforce(cfg Config) (Walls, error) {
 	w := Walls{Standing: []Wall{}, Missing: []Wall{}}
 	if cfg.Sealed && (len(cfg.Read)+len(cfg.Write)+len(cfg.Ports) > 0 || cfg.Network) {

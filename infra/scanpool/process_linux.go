@@ -28,8 +28,8 @@ const (
 	niceness     = 10
 )
 
-// Confine limits this process for good: memory, processor time, no written files, and a lower priority than processes
-// that serve.
+// Confine limits this process irreversibly: memory, processor time, no written files, and a lower priority than
+// processes that serve.
 func Confine() error {
 	for _, l := range []struct {
 		name     string

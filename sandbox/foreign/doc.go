@@ -20,7 +20,7 @@
 // # Trust
 //
 // A realm inside an engine is no wall: the host treats every byte as hostile, as it does guest memory. What a guest may
-// do is decided here and by the run; what its process may do is decided by whoever starts it.
+// do is decided here and by the run; what its process may do is decided by the program that starts it.
 //
 // Package sandbox imports it for runs; functions/process, gateway/wiring and gateway/cli for [Kinds].
 // Start with [Guest.Step].

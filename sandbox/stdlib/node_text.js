@@ -102,7 +102,7 @@
   Object.defineProperty(StringDecoder.prototype, 'lastNeed', { configurable: true, get() { return this.rest.length; } });
   modules.string_decoder = { StringDecoder };
 
-  // The legacy url.parse and url.format.
+  // Url holds the parts of an address for the legacy url.parse and url.format.
   function Url() {
     for (const k of ['protocol', 'slashes', 'auth', 'host', 'port', 'hostname', 'hash', 'search', 'query', 'pathname', 'path', 'href']) this[k] = null;
   }

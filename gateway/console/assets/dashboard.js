@@ -103,7 +103,7 @@ byId("more").addEventListener("click", async () => {
   button.hidden = next === "";
 });
 
-// The tiers of this deployment are what one can choose from, and whatever the address asks for.
+// policies fills the choice of tiers: those of this deployment, and the one that the address names.
 function policies({ names }) {
   const select = byId("filters").elements.policy;
   const all = shown.policy && !names.includes(shown.policy) ? [...names, shown.policy] : names;

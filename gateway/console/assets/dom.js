@@ -82,7 +82,7 @@ export function copyButton(text, label) {
   return button;
 }
 
-// save has the browser keep a file.
+// save downloads a file to the visitor's machine.
 export function save(name, type, content) {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = el("a", { href: url, download: name });

@@ -60,7 +60,7 @@ export function day(t) {
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
 }
 
-// moment is a time of today as a clock shows it, any other of this year with its day, and else with the year.
+// moment formats a time: the clock alone for today, the month and day before it for this year, else the whole date.
 export function moment(t) {
   const that = day(t), today = day(Date.now());
   if (that === today) return clock(t);

@@ -33,8 +33,8 @@ if (button) {
   });
 }
 
-// showLive tells whether the page follows what happens: "live", "paused", "connecting", "offline", or "" for a page that
-// does not.
+// showLive shows whether the page is updated: "live", "paused", "connecting", "offline", or "" for a page that never
+// is.
 export function showLive(state, text) {
   const place = document.getElementById("live");
   place.hidden = state === "";

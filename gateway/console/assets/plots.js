@@ -7,7 +7,7 @@ const LOW = 130; // of columns
 const TOP = 8;
 const BOTTOM = 22;
 
-// ticks are a few whole, round numbers up to and not below most.
+// ticks returns a few round numbers, the last of which is at least most.
 function ticks(most) {
   const rough = most / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -48,7 +48,7 @@ function times(node, points, stepMs, left, step, width) {
 
 const sum = (values) => values.reduce((a, b) => a + b, 0);
 
-// stacked is bars over time; series are [{name, kind, of(point)}], first at the bottom.
+// stacked draws bars over time. series are [{name, kind, of(point)}]; the first is at the bottom.
 export function stacked(points, stepMs, series, summary) {
   const all = series.map((s) => ({ ...s, values: points.map(s.of) })).map((s) => ({ ...s, total: sum(s.values) }));
   const heights = points.map((_, i) => sum(all.map((s) => s.values[i])));
@@ -73,14 +73,14 @@ export function stacked(points, stepMs, series, summary) {
   };
 }
 
-// decades are the powers of ten around some numbers, for a scale on which each has the same height.
+// decades returns the powers of ten around some numbers: the marks of a logarithmic scale.
 function decades(values) {
   const low = Math.floor(Math.log10(Math.max(Math.min(...values), 0.01)));
   const high = Math.max(Math.ceil(Math.log10(Math.max(...values, 0.01))), low + 1);
   return Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
 }
 
-// lines is lines over time on a logarithmic scale; a step without executions (has(point) is false) is a gap.
+// lines draws lines over time on a logarithmic scale. A step without executions (has(point) is false) is a gap.
 export function lines(points, stepMs, series, has, format, summary) {
   const all = series.map((s) => ({ ...s, values: points.map((p) => (has(p) ? s.of(p) : null)) }));
   const marks = decades(all.flatMap((s) => s.values.filter((v) => v !== null)));
@@ -107,7 +107,7 @@ export function lines(points, stepMs, series, has, format, summary) {
   };
 }
 
-// columns is bars side by side: [{label, value}].
+// columns draws bars side by side: [{label, value}].
 export function columns(name, kind, bins, summary) {
   const values = bins.map((b) => b.value);
   return {
@@ -129,7 +129,7 @@ export function columns(name, kind, bins, summary) {
 
 const ROW = 30;
 
-// rows is a bar for each name, most first: [{name, kind, value}]. tell writes a value.
+// rows draws a bar for each name, the longest first: [{name, kind, value}]. tell formats a value.
 export function rows(name, parts, tell = count, nothing = undefined) {
   const shown = parts.filter((p) => p.value > 0).sort((a, b) => b.value - a.value).slice(0, 8);
   const most = Math.max(1, ...shown.map((p) => p.value));
@@ -152,7 +152,7 @@ export function rows(name, parts, tell = count, nothing = undefined) {
   };
 }
 
-// trend is a small line without axes, of numbers; null when there are too few.
+// trend draws numbers as a small line without axes; it returns null when there are too few.
 export function trend(values, label) {
   if (values.length < 2) return null;
   const low = Math.min(...values), high = Math.max(...values);

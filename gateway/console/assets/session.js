@@ -11,12 +11,12 @@ export function draw() {
   return token;
 }
 
-// forget is for when the session ends.
+// forget deletes the request token, because the session has ended.
 export function forget() {
   try {
     localStorage.removeItem(kept);
   } catch {
-    // There was nothing to forget.
+    // Nothing was stored.
   }
 }
 
@@ -25,11 +25,11 @@ export function requestToken() {
   try {
     return localStorage.getItem(kept);
   } catch {
-    return null; // the gateway says what is missing
+    return null; // the gateway's response says what is missing
   }
 }
 
-// ask is fetch with the session: every call of the API goes by it.
+// ask calls fetch with the request token of the session. All calls of the API use it.
 export function ask(path, { headers, ...options } = {}) {
   const token = requestToken();
   return fetch(path, { ...options, headers: token === null ? headers : { ...headers, "X-Airlock-Request-Token": token } });

@@ -95,7 +95,7 @@ func checkSources(t *template, r *report) {
 		}
 		queue := t.resources[target(props["EventSourceArn"])]
 		if queue.kind == "AWS::SQS::Queue" && get(queue.props, "RedrivePolicy", "deadLetterTargetArn") == nil {
-			r.add("queue-redrive", name, "the queue must keep messages that fail for good")
+			r.add("queue-redrive", name, "the queue must keep messages that fail at every attempt")
 		}
 	}
 	for _, name := range t.each("AWS::Serverless::Function") {

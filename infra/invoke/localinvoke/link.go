@@ -31,7 +31,7 @@ type link struct {
 	closed chan struct{} // closed when nothing more comes
 	reset  bool          // the process ended with an invocation unread; set before closed is closed
 
-	size     int64 // of what has come for the invocation at hand, in bytes
+	size     int64 // of what has come for the current invocation, in bytes
 	accounts [][]byte
 }
 

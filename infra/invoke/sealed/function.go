@@ -44,7 +44,7 @@ type Function struct {
 	in   *bufio.Reader
 
 	mu       sync.Mutex
-	accounts [][]byte // of the invocation at hand, not sent yet
+	accounts [][]byte // of the current invocation, not sent yet
 }
 
 var _ audit.Appender = (*Function)(nil)

@@ -11,8 +11,8 @@
 //
 // A request takes tens of milliseconds, so a store writes up to 64 records at once, each on a lane: a writer with a
 // chain of its own. A lane writes one record at a time, so a record is only ever chained to one that exists, and a
-// refused record leaves no gap. Whoever appends one record after the other uses one lane. Heads are written behind the
-// records, each at most once a second while the chain grows.
+// refused record leaves no gap. A caller that appends one record after the other uses one lane. Heads are written
+// behind the records, each at most once a second while the chain grows.
 //
 // # Lost answers
 //

@@ -35,7 +35,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 	return job, err
 }
 
-// ClaimSome claims one job: another claim reads the due-entries anew in any case.
+// ClaimSome claims one job: another claim reads the due-entries again in any case.
 func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, passOver []string,
 	_ int) ([]execution.Job, error) {
 	job, err := s.Claim(ctx, now, after, passOver)

@@ -81,7 +81,7 @@ func wait(ctx context.Context, fn func() error) error {
 	}
 }
 
-// judge returns an error of SQLite as a StoreError, and notes damage for good.
+// judge returns an error of SQLite as a StoreError, and remembers damage until the process ends.
 func (d *database) judge(err error) error {
 	if err == nil {
 		return nil
@@ -145,7 +145,7 @@ func (d *database) broken() error {
 	return d.health.broken
 }
 
-// damaged notes for good that the file is damaged, because writing to it could make that worse.
+// damaged remembers that the file is damaged until the process ends, because writing to it could make that worse.
 func (d *database) damaged(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -27,7 +27,7 @@ const (
 
 // health holds the state of the file.
 type health struct {
-	broken  *execution.StoreError // the file is damaged, for good
+	broken  *execution.StoreError // the file is damaged, until the process ends
 	probed  time.Time             // when it was last written and read back
 	checked time.Time             // when the last check of the whole file ended
 	took    time.Duration

@@ -91,8 +91,8 @@ func (d *Disk) ReadOnly() {
 	}
 }
 
-// Remount makes the file system itself read-only or writable again, below whoever has opened its folders. The kernel
-// refuses it with EBUSY while a file is open for writing.
+// Remount makes the file system itself read-only or writable again, below programs that have opened its folders. The
+// kernel refuses it with EBUSY while a file is open for writing.
 func (d *Disk) Remount(readOnly bool) error {
 	flags := uintptr(unix.MS_REMOUNT)
 	if readOnly {

@@ -22,7 +22,7 @@ import (
 //
 // Compilers have put the note of some functions into them. There the note is changed in place.
 
-// Fields of JSParseState: of the token at hand, and the function that is being compiled. All builds have them here.
+// Fields of JSParseState: of the current token, and the function that is being compiled. All builds have them here.
 const (
 	parseLastLine = 4 // of the token before
 	parseLastCol  = 8
@@ -42,7 +42,7 @@ const (
 // positions makes the parser note positions.
 type positions struct{ *rewriter }
 
-// lastToken returns the field of the token before that belongs to a field of the token at hand.
+// lastToken returns the field of the token before that belongs to a field of the current token.
 func lastToken(field int64) int64 { return field - parseLine + parseLastLine }
 
 // at returns what changes in a function of the parser.
@@ -111,7 +111,7 @@ func (p positions) changed(a *assembler, function, line, column uint64) *assembl
 	return a
 }
 
-// write notes the position of the token at hand; s is the first local.
+// write notes the position of the current token; s is the first local.
 func (p positions) write(a *assembler) *assembler { return a.get(0).original(p.parser.note) }
 
 // rememberBody returns the code of addedRemember(s): what is about to be noted becomes the last note.

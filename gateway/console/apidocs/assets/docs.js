@@ -28,8 +28,8 @@ function withSession(request) {
   return request;
 }
 
-// What assistive technology misses in the viewer: a link inside the button of each operation goes, fields get names, and what scrolls can be
-// reached with the keyboard.
+// accessible returns a plugin of the viewer that removes the link inside the button of each operation. mend names its
+// fields and makes what scrolls reachable with the keyboard.
 function accessible() {
   return {
     wrapComponents: {

@@ -7,7 +7,7 @@ const member = /^(?:readonly )?([A-Za-z_$][\w$]*)\??(?=[(<:])([\s\S]*)$/;
 const mapped = /^\[\w+ in ([^\]]*)\]([\s\S]*)$/;
 const kinds = { function: "function", class: "class", namespace: "namespace" };
 
-// pass gives where a string or a comment that begins at i ends; i itself where there is none.
+// pass returns the end of the string or comment that begins at i, or i if there is none.
 function pass(text, i) {
   if (text.startsWith("/*", i)) return Math.max(text.indexOf("*/", i + 2) + 2, i + 2);
   if (text[i] !== '"') return i;
@@ -62,7 +62,7 @@ function parse(text) {
   return globals;
 }
 
-// declared gives a completion source of declarations.
+// declared returns a completion source for declarations.
 export function declared(text) {
   const globals = parse(text);
   const owners = new Map(globals.map((g) => [g.label, g.members]));

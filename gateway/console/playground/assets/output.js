@@ -30,7 +30,7 @@ export function print(level, text) {
   if (follow) log.scrollTop = log.scrollHeight;
 }
 
-// state tells how the run is going: idle, running, or a result's status.
+// state shows the state of the run: idle, running, or the status of its result.
 export function state(name, text) {
   at("state").dataset.state = name;
   say(at("state"), text);

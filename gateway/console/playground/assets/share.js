@@ -38,7 +38,7 @@ async function whole(stream) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-// read is what ReadableStream's own iterator is, where browsers lack it.
+// read iterates over a ReadableStream, for browsers that cannot.
 async function* read(stream) {
   const reader = stream.getReader();
   try {

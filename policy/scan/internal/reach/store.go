@@ -389,7 +389,7 @@ func (w *walker) under(name string, stored *node) {
 	w.keep(w.graph.name(name), stored)
 }
 
-// keep lets a name lead to what is stored under it, once the code at hand has run.
+// keep lets a name lead to what is stored under it, once the current code has run.
 func (w *walker) keep(name, stored *node) {
 	if w.current != w.graph.root {
 		name = and(name, w.current)

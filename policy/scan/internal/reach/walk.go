@@ -17,15 +17,15 @@ type walker struct {
 	file   string
 	guard
 	vars map[*js.Var]*variable
-	// current is what runs the code at hand: a function, or the top level.
+	// current is what runs the current code: a function, or the top level.
 	current *node
-	// wrapper is the function around a module in a bundle, if the code at hand is in one.
+	// wrapper is the function around a module in a bundle, if the current code is in one.
 	wrapper *wrapper
 	// result is what the current function returns into; nil stands for the code around its calls.
 	result *node
 	// returning is the result of the function that is walked next.
 	returning *node
-	nested    int // functions around the code at hand
+	nested    int // functions around the current code
 }
 
 // guard counts work and bounds the depth of the walk.
