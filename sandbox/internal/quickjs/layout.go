@@ -47,5 +47,9 @@ const (
 	codeLength = 24
 )
 
+// varRefKind is the kind of a JSVarRef in its header, which has a reference count (32 bits), the kind (4), marks (4),
+// flags (8) and padding (16).
+const varRefKind = 3
+
 // firstReference is the smallest tag (JS_TAG_FIRST, -9, as unsigned) of a value that is counted.
 const firstReference = 0xfffffff7
