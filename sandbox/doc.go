@@ -35,6 +35,9 @@
 //
 // The first half of the way is in waits.go, the second in segment.go. Package internal/snapshot has the format.
 //
+// A session is made of the same parts. [Engine.Step] runs one script after the other, each in a guest that continues
+// from the snapshot of the one before: what a script declares at its top level is there for the next.
+//
 // # Limits
 //
 // The limits of a run hold from the call of Run on, also while its code is parsed, transformed and bundled. Go code

@@ -82,7 +82,9 @@ func (r eventLoop) loop() error {
 
 // idle reports that nothing outside the guest can make it continue.
 func (r eventLoop) idle() bool {
-	return r.timers.Idle() && r.requests.outstanding == 0 && len(r.waits.pending) == 0
+	// A step of a session does not wait for timers of earlier steps, unless its own code does.
+	timers := r.timers.Idle() && (r.step == 0 || r.stage.settled || r.timers.Empty())
+	return timers && r.requests.outstanding == 0 && len(r.waits.pending) == 0
 }
 
 // wait waits for a timer or an answer, and hands it to the guest.

@@ -230,14 +230,14 @@ func (r *run) MemoryRefused() error { return r.limits.exceeded(LimitMemory) }
 
 // Trace implements quickjs.Host.
 func (r *run) Trace(in *quickjs.Instance, frames string) (string, error) {
-	text, work := r.source.Trace(frames)
+	text, work := r.source.Trace(r.frames(frames))
 	in.Spend(work / traceCost)
 	return text, nil
 }
 
 // Word implements quickjs.Host.
 func (r *run) Word(in *quickjs.Instance, head, frames string) (string, bool) {
-	message, work, ok := r.source.Word(head, frames)
+	message, work, ok := r.source.Word(head, r.frames(frames))
 	in.Spend(work / traceCost)
 	return withTools(r.grants.Tools, message), ok
 }

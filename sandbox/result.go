@@ -22,6 +22,8 @@ type Result struct {
 	Exception *Exception
 	// Parked is what the run waits for, if it ended because it waits; Engine.Resume continues it.
 	Parked *Parked
+	// Snapshot is the session after a step that completed; see Engine.Step. It is nil for other runs.
+	Snapshot []byte
 	// Limit names the limit that ended the run; empty if none did.
 	Limit Limit
 	// Cancelled reports that the context of Run ended it.

@@ -53,10 +53,15 @@ type origin struct {
 	cached bool
 	// ahead reports that the source lacks packages, which were evaluated before it.
 	ahead bool
-	// script is the hash of the script of a run that may wait, and segment counts its earlier segments.
+	// script is the hash of the script of a run that may wait, and segment counts its earlier segments, or the earlier
+	// steps of its session.
 	script  [32]byte
 	segment int
-	image   *quickjs.Image
+	// told is the hash of what the guest was told of the grants in an earlier step.
+	told [32]byte
+	// step is the number of the step of a session that the run is, or 0.
+	step  int
+	image *quickjs.Image
 	// stamps are where the image has the time at which it was made.
 	stamps *quickjs.Stamps
 }
@@ -159,10 +164,11 @@ func (r *run) failEarly(err error) (Result, error) {
 
 // The flags of the library's start.
 const (
-	startCalled = 1 // the value is a function to be called
-	startSetup  = 2 // there is a setup to ask for
-	startLoaded = 4 // the top level was evaluated
-	startScript = 8 // the top level leaves the script
+	startCalled = 1  // the value is a function to be called
+	startSetup  = 2  // there is a setup to ask for
+	startLoaded = 4  // the top level was evaluated
+	startScript = 8  // the top level leaves the script
+	startKeeps  = 16 // the declarations of the code outlive it
 )
 
 // execute runs the code in a fresh guest to its end.
@@ -202,8 +208,11 @@ func (g *guest) execute(script Script) error {
 	if g.source.Called {
 		flags |= startCalled
 	}
-	if g.powers.setup != nil {
+	if g.powers.setup != nil && g.told != g.powers.told() {
 		flags |= startSetup
+	}
+	if g.step > 0 {
+		flags |= startKeeps
 	}
 	if g.source.LeavesScript(g.result.Warm) {
 		flags |= startScript
@@ -234,7 +243,7 @@ func (r *run) checkDepth(s Script) error {
 // compile returns the caller's code as a function of which nothing has run yet. Code that ran before is not compiled
 // again: the guest is given what compiling would leave. A run with reports compiles, so that the reports show it.
 func (g *guest) compile() (quickjs.Value, error) {
-	if !g.cached || g.grants.Debug != (Debug{}) {
+	if !g.cached || g.grants.Debug != (Debug{}) || g.segment > 0 {
 		return g.compileAnew()
 	}
 	sources := &g.engine.sources
@@ -253,6 +262,10 @@ func (g *guest) compile() (quickjs.Value, error) {
 func (g *guest) compileAnew() (quickjs.Value, error) {
 	compile := g.in.Compile
 	switch {
+	case g.step > 0 && g.source.Bundled():
+		compile = func(text string) (quickjs.Value, error) { return g.in.AssembleAs(stepFile(g.step), text) }
+	case g.step > 0:
+		compile = func(text string) (quickjs.Value, error) { return g.in.CompileAs(stepFile(g.step), text) }
 	case g.source.IsPackages():
 		compile = func(text string) (quickjs.Value, error) { return g.in.AssembleAs(packagesFile, text) }
 	case g.source.Bundled():

@@ -58,6 +58,7 @@ func (e *Engine) Resume(
 	if answers, err = g.decide(s, answers); err != nil {
 		return Result{}, err
 	}
+	r.step = s.Step
 	if err := (importer{r}).prepareSource(script, s.Ahead); err != nil {
 		return r.failEarly(err)
 	}
@@ -87,6 +88,9 @@ func (r *run) ended(in *quickjs.Instance, err error) (Result, error) {
 	}
 	if errors.Is(err, errParked) {
 		err = segment{r}.park(in)
+	}
+	if err == nil && r.step > 0 && r.result.Parked == nil {
+		err = segment{r}.keepSession(in)
 	}
 	if err := r.classify(err); err != nil {
 		return Result{}, err
@@ -166,7 +170,7 @@ func (g segment) state(in *quickjs.Instance) (*snapshot.State, error) {
 	}
 	now := g.outside.timerClock()
 	s := &snapshot.State{
-		Script: g.origin.script, Segment: g.segment + 1, Ahead: g.ahead,
+		Script: g.origin.script, Segment: g.segment + 1, Step: g.step, Ahead: g.ahead,
 		Stage: snapshot.Stage{Settled: g.stage.settled, HasValue: g.stage.hasValue, LogsDropped: g.stage.logsDropped,
 			Steps: g.grants.Debug.Steps},
 		Clock: snapshot.Clock{Seed: g.outside.seed, Seeded: g.outside.seeded, Virtual: g.outside.virtual,
@@ -210,7 +214,7 @@ func (g segment) takeState(s *snapshot.State) error {
 		return fmt.Errorf("%w: its facts are not JSON", ErrSnapshot)
 	}
 	r := g.run
-	r.origin.script, r.segment, r.ahead = s.Script, s.Segment, s.Ahead
+	r.origin.script, r.segment, r.ahead, r.told = s.Script, s.Segment, s.Ahead, s.Setup
 	res := &r.result
 	res.Warm, res.Cold, res.Packages, res.PackagesCold = told.Warm, told.Cold, told.Packages, told.PackagesCold
 	res.Seed = s.Clock.Seed
@@ -252,7 +256,9 @@ func (g segment) goesOn(s *snapshot.State) {
 // restore returns the guest of s, with its timers, files and what the host holds for it. The grants must be made.
 func (g segment) restore(s *snapshot.State, script Script) (*quickjs.Instance, error) {
 	r := g.run
-	g.goesOn(s)
+	if s.Script != noScript {
+		g.goesOn(s)
+	}
 	if s.Stage.Steps {
 		r.powers.sync["step"] = r.inspector.op(&r.outside)
 	}
@@ -279,6 +285,7 @@ func (g segment) restore(s *snapshot.State, script Script) (*quickjs.Instance, e
 	}
 	states := make([]timers.State, 0, len(s.Timers))
 	for _, t := range s.Timers {
+		t.Loose = t.Loose || s.Script == noScript
 		states = append(states, timers.State(t))
 	}
 	r.timers.Restore(r.outside.timerClock(), states)
@@ -291,6 +298,9 @@ func (g segment) restoreFiles(s *snapshot.State, script Script) error {
 		states = append(states, vfs.State(f))
 	}
 	files, ok, err := vfs.Restore(g.powers.files.Config, states, script.Files)
+	if err == nil && ok && s.Script == noScript {
+		err = files.Begin(script.Files)
+	}
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: its files are not valid", quickjs.ErrDelta)
 	}
@@ -366,11 +376,8 @@ func (g segment) fits(x *snapshot.Wait, a Answer) error {
 // goOn continues a guest with answers to what it waits for.
 func (g *guest) goOn(answers []Answer) error {
 	loop := eventLoop{g.run, g}
-	for _, id := range g.requests.lost {
-		c := completion{id: id, err: hostops.Throw("AbortError", "the request did not outlast the wait")}
-		if err := g.deliver(c); err != nil || g.stage.failed {
-			return err
-		}
+	if err := g.abortLost(); err != nil {
+		return err
 	}
 	for _, a := range answers {
 		if g.stage.failed || g.stage.settled && g.stage.hasValue {
@@ -384,6 +391,20 @@ func (g *guest) goOn(answers []Answer) error {
 		return err
 	}
 	return g.call(g.image.Root(stdlib.RootFinish))
+}
+
+// abortLost rejects what the guest still awaits of an earlier segment and nothing can answer.
+func (g *guest) abortLost() error {
+	for _, id := range g.requests.lost {
+		if g.stage.failed {
+			break
+		}
+		c := completion{id: id, err: hostops.Throw("AbortError", "the request did not outlast its step")}
+		if err := g.deliver(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decided hands the answer to a durable wait to the guest, or makes the call that it approves.

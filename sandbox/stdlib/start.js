@@ -7,15 +7,26 @@
   let value, loaded, packages, resultLimit = 0;
 
   const supervise = async (fn, flags, input, context) => {
+    const names = flags & 16 ? keep : undefined;
     try {
-      value = flags & 4 ? loaded : await fn(undefined, main, main?.exports, packages);
-      if (flags & 8) value = await value(undefined, main, main?.exports, packages);
+      value = flags & 4 ? loaded : await fn(undefined, main, main?.exports, packages, names);
+      if (flags & 8) value = await value(undefined, main, main?.exports, packages, names);
       if (flags & 1 && typeof value === 'function') value = await value(input, context);
     } catch (e) {
       internal.fail(e);
       return;
     }
     host(op.settled, value === undefined ? 0 : 1, 0, 0);
+  };
+
+  // keep defines globals that stand for the declarations of a step of a session: name to [get, set], or [get] of a constant.
+  const keep = (declared) => {
+    const names = p.ownKeys(declared);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i], get = declared[name][0];
+      const set = declared[name][1] ?? (() => { throw new p.TypeError('Assignment to constant variable.'); });
+      p.defineProperty(globalThis, name, { __proto__: null, get, set, enumerable: true, configurable: true });
+    }
   };
 
   const resolved = (async () => {})();
@@ -74,7 +85,7 @@
   };
 
   // start starts a run. flags: 1, call the value if it is a function; 2, ask the host for a setup; 4, load has evaluated fn;
-  // 8, fn returns the script's function.
+  // 8, fn returns the script's function; 16, it is a step of a session, whose declarations are kept.
   const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
     const names = p.ownKeys(context);

@@ -134,7 +134,20 @@ var ErrNotFunction = errors.New("the source is not a function and nothing else")
 // Compile returns the function that source is: an expression in parentheses. Nothing of source runs, even if it is
 // more than that: the compiled code is checked before it runs.
 func (in *Instance) Compile(source string) (Value, error) {
-	v, err := in.evalAt(in.image.scratch.filename, source, evalCompileOnly)
+	return in.compileAt(in.image.scratch.filename, source)
+}
+
+// CompileAs compiles source whose frames in stacks have another file name.
+func (in *Instance) CompileAs(name, source string) (Value, error) {
+	p, err := in.alloc([]byte(name + "\x00"))
+	if err != nil {
+		return 0, err
+	}
+	return in.compileAt(p, source)
+}
+
+func (in *Instance) compileAt(filename uint32, source string) (Value, error) {
+	v, err := in.evalAt(filename, source, evalCompileOnly)
 	if err != nil {
 		return 0, err
 	}
@@ -151,7 +164,7 @@ func (in *Instance) Compile(source string) (Value, error) {
 // tree.
 func (in *Instance) Assemble(source string) (Value, error) { return in.evaluate(source) }
 
-// AssembleAs assembles source whose frames in stacks have another file name. It is for building images.
+// AssembleAs assembles source whose frames in stacks have another file name.
 func (in *Instance) AssembleAs(name, source string) (Value, error) {
 	return in.evaluateAs(name, source)
 }

@@ -11,8 +11,8 @@ type State struct {
 	Script [32]byte
 	// Segment counts the segments of the run, or the steps of the session, from 1.
 	Segment int
-	// Session reports that the run is a step of a session.
-	Session bool
+	// Step is the number of the step of a session that the run is, or 0.
+	Step int
 	// Ahead reports that packages were evaluated before the code.
 	Ahead bool
 	Stage Stage
@@ -117,7 +117,8 @@ type File struct {
 // valid reports whether the numbers of s are such as a run has.
 func (s *State) valid() bool {
 	for _, n := range []int64{
-		int64(s.Segment) - 1, int64(s.Stage.LogsDropped), int64(s.Clock.Virtual), int64(s.Used.Wall), int64(s.Used.CPU),
+		int64(s.Segment) - 1, int64(s.Step), int64(s.Stage.LogsDropped),
+		int64(s.Clock.Virtual), int64(s.Used.Wall), int64(s.Used.CPU),
 		int64(s.Used.Calls), s.Used.FetchBytes, s.Used.Held, s.Used.Peak, s.Guest.Ticks, int64(s.NextWait),
 	} {
 		if n < 0 || n > most {
@@ -146,7 +147,7 @@ const most = 1 << 60
 func (s *State) fields(c *coder) {
 	c.fixed(s.Script[:])
 	number(c, &s.Segment)
-	c.bool(&s.Session)
+	number(c, &s.Step)
 	c.bool(&s.Ahead)
 
 	c.bool(&s.Stage.Settled)

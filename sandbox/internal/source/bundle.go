@@ -98,7 +98,7 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 			return ex
 		}
 	}
-	s.code = body
+	s.code, s.imports = body, head
 	s.shape(body)
 	if s.doubtful {
 		out := api.Transform(otherHead+body+otherTail,
@@ -124,7 +124,7 @@ func (b *bundle) withoutTypes(body string, head []string) (string, []string, *Ex
 	front := strings.Join(append(head, open), "\n")
 	out := api.Transform(withoutMaps(front+body+"\n}"), api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: b.path,
-		LogLevel: api.LogLevelSilent,
+		LogLevel: api.LogLevelSilent, TsconfigRaw: b.source.tsconfig(),
 	})
 	lines := strings.Count(front, "\n")
 	if len(out.Errors) > 0 {

@@ -28,6 +28,7 @@ type Key struct {
 	sum        [sha256.Size]byte
 	typescript bool
 	packages   string
+	session    bool
 }
 
 // KeyOf returns the key of an owner's code. ok is false for code that is not cached.
@@ -35,7 +36,7 @@ func KeyOf(owner string, in Input) (key Key, ok bool) {
 	if len(in.Files) > 0 || in.Entry != "" || len(in.Code) > maxCachedCode {
 		return Key{}, false
 	}
-	return Key{owner, sha256.Sum256([]byte(in.Code)), in.TypeScript, in.Packages.Identity}, true
+	return Key{owner, sha256.Sum256([]byte(in.Code)), in.TypeScript, in.Packages.Identity, in.Session}, true
 }
 
 // Get returns the source under key, or nil.

@@ -6,6 +6,8 @@
 //	a script             shape.go wraps it in an async function that returns the value of its last expression
 //	a module, or imports bundle.go has esbuild make one script of the code and the files that it imports
 //
+// The declarations of a step of a session outlive it (session.go).
+//
 // TypeScript loses its types on the way (typescript.go). [Source.Trace] translates stack frames, and [Source.Locate]
 // finds where a syntax error is.
 //

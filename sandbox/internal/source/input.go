@@ -15,6 +15,8 @@ type Input struct {
 	Entry string
 	// Packages are those of the deployment.
 	Packages Packages
+	// Session makes the declarations of the code outlive it.
+	Session bool
 }
 
 // Exception is an error in the code, or one that the code threw. Line and Column count from 1; 0 is unknown.
@@ -42,6 +44,10 @@ func Of(in Input) (*Source, *Exception) {
 	}
 	bare, skipped := unwrap(code)
 	found := moduleSyntax(bare)
+	head := functionHead
+	if in.Session {
+		head = sessionHead
+	}
 	if !typescript && in.Entry == "" && len(in.Files) == 0 && len(in.Packages.Ahead) > 0 &&
 		(len(found.imports) > 0 || in.Packages.anyOf(found.required)) {
 		if s, ok := in.Packages.plain(bare, skipped, found); ok {
@@ -49,17 +55,17 @@ func Of(in Input) (*Source, *Exception) {
 		}
 	}
 	requires := found.require && (len(in.Files) > 0 || in.Packages.anyOf(found.required))
-	if found.runsAsMain() && !requires {
+	if found.runsAsMain() && !requires && !in.Session {
 		return normalize(code, typescript, mainHead)
 	}
 	if !found.isModule() && !requires {
-		s, ex := normalize(code, typescript, functionHead)
+		s, ex := normalize(code, typescript, head)
 		if ex == nil {
 			s.name = name
 		}
 		return s, ex
 	}
-	s := &Source{name: name, head: functionHead, skipped: skipped, from: in.Packages}
+	s := &Source{name: name, head: head, skipped: skipped, from: in.Packages}
 	return newBundle(s, in.Files, bare, found, typescript)
 }
 

@@ -24,7 +24,9 @@ type Source struct {
 	// doubtful reports that only the engine can parse the code, which might close the wrapping and open another.
 	doubtful bool
 	name     string // the caller's file name in stacks
-	head     string // what stands before the code: functionHead or mainHead
+	head     string // what stands before the code: functionHead, mainHead or sessionHead and what follows it
+	// imports are the import declarations of a step of a session.
+	imports []string
 
 	// edits are the insertions made in what was compiled, in their order. Positions before them are unchanged.
 	edits []edit
@@ -130,10 +132,13 @@ func (s *Source) shape(code string) {
 		s.doubtful = true
 		return
 	}
-	list, ok := statements(code)
+	list, scope, ok := body(code)
+	if ok && s.isStep() {
+		s.keepNames(list, scope)
+	}
 	if ok {
 		switch last, n := lastStatement(list); {
-		case n == 1 && isDeclaredFunction(last):
+		case n == 1 && isDeclaredFunction(last) && !s.isStep():
 			s.asExpression(code, true)
 			return
 		case n == 1 && isBlock(last):
@@ -226,19 +231,25 @@ func lineColumn(text string, at int) (line, col int) {
 
 // statements parses code as the body of an async function.
 func statements(code string) ([]js.IStmt, bool) {
+	list, _, ok := body(code)
+	return list, ok
+}
+
+// body parses code as the body of an async function. It returns the statements and what they declare.
+func body(code string) ([]js.IStmt, *js.Scope, bool) {
 	ast, err := parseJS("async()=>{" + code + "\n}")
 	if err != nil || len(ast.List) != 1 {
-		return nil, false
+		return nil, nil, false
 	}
 	e, ok := ast.List[0].(*js.ExprStmt)
 	if !ok {
-		return nil, false
+		return nil, nil, false
 	}
 	f, ok := e.Value.(*js.ArrowFunc)
 	if !ok {
-		return nil, false
+		return nil, nil, false
 	}
-	return f.Body.List, true
+	return f.Body.List, &f.Body.Scope, true
 }
 
 // parenthesized parses code as an expression in parentheses, and nothing else.

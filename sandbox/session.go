@@ -1,0 +1,131 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/snapshot"
+)
+
+// noScript is the hash in the snapshot of a session between two steps: any script continues it.
+var noScript [32]byte
+
+// Step runs a script as a step of a session, in a brand-new guest that continues from the Result.Snapshot of an
+// earlier step; nil begins a session. What the script declares at its top level (let, const, var, functions, classes,
+// imports) is there for later steps, and so are globals, files and timers. Declaring a name again makes a new
+// variable, as in the console of a browser.
+//
+//   - The snapshot is not changed. A step that fails leaves it as it was, and two steps from one snapshot are a fork.
+//   - Result.Snapshot is nil unless the step completed with its guest: not after a failure or process.exit.
+//   - A step that waits parks; Resume continues it, and its Result has the Snapshot.
+//   - Each step has limits of its own, but for the memory that the session takes. Grants may differ between steps.
+//   - Requests that a step did not wait for are aborted. Its timers go on in later steps, which do not wait for them.
+//   - A function that stands alone is declared, and not called. Packages are evaluated by each step that imports them.
+//
+// The errors are those of Resume.
+func (e *Engine) Step(ctx context.Context, from []byte, script Script, grants Grants) (Result, error) {
+	e.running.Add(1)
+	defer e.running.Add(-1)
+	r := e.newRun(ctx, grants)
+	defer r.abandon()
+	g := segment{r}
+	if script.Engine != "" {
+		return Result{}, fmt.Errorf("engine %q has no sessions", script.Engine)
+	}
+	before, err := g.beginStep(from, script)
+	if err != nil {
+		return Result{}, err
+	}
+	r.step, r.origin.script = r.segment+1, hashOfScript(script)
+	if err := (importer{r}).prepareSource(script, false); err != nil {
+		return r.failEarly(err)
+	}
+	r.result.Packages = (importer{r}).imported()
+	defer r.requests.begin(ctx)()
+	end, err := r.grant(script)
+	if err != nil {
+		return r.failEarly(err)
+	}
+	defer end()
+	if before == nil {
+		return g.firstStep(script)
+	}
+	in, err := g.restore(before, script)
+	if err != nil {
+		return g.refused(err)
+	}
+	defer in.Close()
+	in.EnableEval() // compiling needs it; execute takes it away
+	own := &guest{r, in}
+	if err = own.abortLost(); err == nil && !r.stage.failed {
+		r.rejected = nil // nobody has had the chance to handle those
+		err = own.execute(script)
+	}
+	return r.ended(in, err)
+}
+
+// stepFile returns the file name that the engine knows the code of a step by.
+func stepFile(step int) string { return "session-step-" + strconv.Itoa(step) }
+
+var stepFrame = regexp.MustCompile(`\bsession-step-(\d+):\d+:\d+`)
+
+// frames returns the frames of a stack as the source of the run knows them. The source of an earlier step is gone, so
+// its frames name the step and no position.
+func (o *origin) frames(frames string) string {
+	if o.step == 0 {
+		return frames
+	}
+	return stepFrame.ReplaceAllString(strings.ReplaceAll(frames, stepFile(o.step)+":", quickjs.ScriptName+":"), "step $1")
+}
+
+// beginStep returns the state that a step continues from, nil for the first.
+func (g segment) beginStep(from []byte, script Script) (*snapshot.State, error) {
+	if from == nil {
+		return nil, g.begin(script.Seed)
+	}
+	s, err := g.open(from)
+	if err != nil {
+		return nil, err
+	}
+	if s.Step == 0 || s.Script != noScript {
+		return nil, fmt.Errorf("%w: it is not of a session between two steps", ErrSnapshot)
+	}
+	return s, g.takeState(s)
+}
+
+// firstStep runs the first step of a session.
+func (g segment) firstStep(script Script) (Result, error) {
+	r := g.run
+	in, err := r.image.NewInstance(r.ctx, r.memory.Budget, r)
+	if err != nil {
+		return Result{}, err
+	}
+	defer in.Close()
+	in.SetRandom(mix(uint64(r.outside.seed)))
+	in.SetTimeOrigin(r.outside.began)
+	return r.ended(in, (&guest{r, in}).execute(script))
+}
+
+// keepSession ends a step with a snapshot of the session. A step that failed has none.
+func (g segment) keepSession(in *quickjs.Instance) error {
+	if g.stage.failed || g.result.Error != "" {
+		return nil
+	}
+	g.outside.taint()
+	s, err := g.state(in)
+	if err != nil {
+		return err
+	}
+	for _, w := range s.Waits {
+		s.Lost = append(s.Lost, w.ID)
+	}
+	s.Script, s.Waits, s.NextWait, s.Output, s.Logs = noScript, nil, 0, nil, nil
+	s.Stage, s.Used = snapshot.Stage{Steps: s.Stage.Steps}, snapshot.Used{}
+	s.Guest.Ticks, s.Guest.Rejected = 0, nil
+	g.result.Snapshot, err = g.encode(s)
+	return err
+}
