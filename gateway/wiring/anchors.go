@@ -10,6 +10,7 @@ import (
 	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/infra/records/anchors"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/policy/audit"
 )
@@ -29,6 +30,13 @@ func OpenAnchor(ctx context.Context, state, store string, key []byte, s3Endpoint
 	cfg := anchors.Config{Key: key, Access: s3objects.Access{Endpoint: s3Endpoint}}
 	if settings.IsDatabase(state) {
 		documents, err := pgstate.OpenDocuments(state)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Documents = documents
+	}
+	if settings.IsTable(state) {
+		documents, err := dynamostate.OpenDocuments(ctx, state, tableAccess(s3Endpoint))
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
@@ -21,6 +22,7 @@ var (
 	_ gateway.State = (*sqlitestate.Store)(nil)
 	_ gateway.State = (*s3state.Store)(nil)
 	_ gateway.State = (*pgstate.Store)(nil)
+	_ gateway.State = (*dynamostate.Store)(nil)
 )
 
 // lambdaLife is how long a function on Lambda may run on after the gateway that called it has died: it starts within
@@ -38,10 +40,22 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 		state, err := s3state.Open(ctx, set.State, s3state.Config{
 			Access:  s3objects.Access{Endpoint: set.Records.S3Endpoint},
 			Storage: storage,
-			NoJobs:  set.OnLambda.Front != "" && set.OnLambda.Front != settings.FrontJobs && set.OnLambda.JobsFunction == "",
+			NoJobs:  noJobs(set),
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w", err)
+		}
+		return state, state.Close, nil
+	}
+	if settings.IsTable(set.State) {
+		cfg := dynamostate.Config{Access: tableAccess(set.Records.S3Endpoint), Storage: storage, NoJobs: noJobs(set),
+			MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most}
+		if set.Invoker == "lambda" {
+			cfg.Outlive = lambdaLife
+		}
+		state, err := dynamostate.Open(ctx, set.State, cfg)
+		if err != nil {
+			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; check the table and the permissions for it", err)
 		}
 		return state, state.Close, nil
 	}
@@ -67,6 +81,17 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 		return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err)
 	}
 	return state, state.Close, nil
+}
+
+// noJobs reports whether nothing runs the jobs that a gateway on Lambda stores.
+func noJobs(set settings.Settings) bool {
+	return set.OnLambda.Front != "" && set.OnLambda.Front != settings.FrontJobs && set.OnLambda.JobsFunction == ""
+}
+
+// tableAccess returns the access to a table whose large contents are in a bucket at S3_ENDPOINT. The endpoint of
+// DynamoDB is that of the AWS configuration, such as AWS_ENDPOINT_URL_DYNAMODB.
+func tableAccess(s3Endpoint string) dynamostate.Access {
+	return dynamostate.Access{Objects: s3objects.Access{Endpoint: s3Endpoint}}
 }
 
 // CheckState reports whether the shared state that set names can be changed.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
@@ -20,6 +21,12 @@ func OpenTransfer(ctx context.Context, state, s3Endpoint string, maxBytes int64)
 			return nil, nil, err
 		}
 		return pgstate.Transfer{Store: s}, s.Close, nil
+	case settings.IsTable(state):
+		s, err := dynamostate.Open(ctx, state, dynamostate.Config{Access: tableAccess(s3Endpoint)})
+		if err != nil {
+			return nil, nil, err
+		}
+		return dynamostate.Transfer{Store: s}, s.Close, nil
 	case settings.IsBucket(state):
 		s, err := s3state.Open(ctx, state, s3state.Config{Access: s3objects.Access{Endpoint: s3Endpoint}})
 		if err != nil {

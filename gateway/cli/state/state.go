@@ -40,10 +40,10 @@ func copyCommand(con terminal.Console) *cobra.Command {
 		Use:   "copy FROM TO",
 		Short: "Copy a state to another store",
 		Long: "Copy a state to another store. FROM and TO are values of AIRLOCK_STATE: a folder,\n" +
-			"postgres://user@host/database or s3://bucket/prefix. Stop all gateways first. The copy has everything\n" +
-			"but the index over the records, which is rebuilt. FROM is not changed. If TO holds anything, the copy is\n" +
-			"refused; --resume continues one that was interrupted. S3_ENDPOINT and the variables of AWS apply, and so do\n" +
-			"PGPASSWORD and PGPASSFILE, which keep passwords out of the list of processes.\n" +
+			"postgres://user@host/database, dynamodb://table?contents=s3://bucket/prefix or s3://bucket/prefix. Stop all\n" +
+			"gateways first. The copy has everything but the index over the records, which is rebuilt. FROM is not changed.\n" +
+			"If TO holds anything, the copy is refused; --resume continues one that was interrupted. S3_ENDPOINT and the\n" +
+			"variables of AWS apply, and so do PGPASSWORD and PGPASSFILE, which keep passwords out of the list of processes.\n" +
 			"\n" +
 			"Exit codes: 0 copied, 2 wrong arguments, 5 the copy failed or was refused.",
 		Example: "  airlock state copy ./state postgres://airlock@db.example.com/airlock\n" +
@@ -68,7 +68,8 @@ func run(ctx context.Context, con terminal.Console, from, to string, resume bool
 	}
 	for _, state := range []string{from, to} {
 		if !settings.IsShared(state) && strings.Contains(state, "://") {
-			return exit.With(exit.Usage, errors.New("a state is a folder, s3://bucket/prefix or postgres://user@host/database"))
+			return exit.With(exit.Usage, errors.New("a state is a folder, postgres://user@host/database, "+
+				"dynamodb://table?contents=s3://bucket/prefix or s3://bucket/prefix"))
 		}
 	}
 	if !settings.IsShared(from) {

@@ -38,11 +38,12 @@ func (r *reader) lambdaGateway(s *Settings) {
 		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder, and its records, would be lost with its "+
 			"environment")
 	}
-	if s.State != "" && !IsBucket(s.State) {
-		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix or none on Lambda: a folder would be lost with its environment")
+	const shared = "dynamodb://table?contents=s3://bucket/prefix or s3://bucket/prefix"
+	if s.State != "" && !outlivesLambda(s.State) {
+		r.fail("AIRLOCK_STATE", "must be "+shared+", or none, on Lambda: a folder would be lost with its environment")
 	}
-	if s.OnLambda.Front == FrontJobs && !IsBucket(s.State) {
-		r.fail("AIRLOCK_STATE", "must be s3://bucket/prefix if LAMBDA_FRONT is jobs: the jobs are there")
+	if s.OnLambda.Front == FrontJobs && !outlivesLambda(s.State) {
+		r.fail("AIRLOCK_STATE", "must be "+shared+" if LAMBDA_FRONT is jobs: the jobs are there")
 	}
 	s.OnLambda.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))
 	s.Host, s.Port = "127.0.0.1", "0"

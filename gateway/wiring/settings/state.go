@@ -14,8 +14,15 @@ func IsDatabase(state string) bool {
 	return strings.HasPrefix(state, "postgres://") || strings.HasPrefix(state, "postgresql://")
 }
 
+// IsTable reports whether a state is the URL of a DynamoDB table.
+func IsTable(state string) bool { return strings.HasPrefix(state, "dynamodb://") }
+
 // IsShared reports whether gateways on several machines share a state.
-func IsShared(state string) bool { return IsBucket(state) || IsDatabase(state) }
+func IsShared(state string) bool { return IsBucket(state) || IsDatabase(state) || IsTable(state) }
+
+// outlivesLambda reports whether a state is not lost with the environment of a gateway on Lambda, and can be reached
+// from there.
+func outlivesLambda(state string) bool { return IsBucket(state) || IsTable(state) }
 
 // StateName returns a state for logs and messages: a database without its user, password and parameters.
 func StateName(state string) string {
@@ -29,9 +36,9 @@ func StateName(state string) string {
 	return "postgres://" + u.Host + u.Path
 }
 
-// state returns AIRLOCK_STATE: the absolute path of the folder of saved functions and jobs, the URL of a bucket or a
-// database that several gateways share, or "" for none. The default is a folder beside the folder of the audit records,
-// such as ./state beside ./audit, and none on Lambda.
+// state returns AIRLOCK_STATE: the absolute path of the folder of saved functions and jobs, the URL of a bucket, a
+// database or a table that several gateways share, or "" for none. The default is a folder beside the folder of the
+// audit records, such as ./state beside ./audit, and none on Lambda.
 func (r *reader) state(auditStore string) string {
 	dir := strings.TrimPrefix(strings.TrimSpace(r.getenv("AIRLOCK_STATE")), "file://")
 	if dir == "none" || dir == "" && r.getenv("AWS_LAMBDA_RUNTIME_API") != "" {
@@ -46,7 +53,7 @@ func (r *reader) state(auditStore string) string {
 			}
 		}
 	}
-	if bucket, _, _ := strings.Cut(strings.TrimPrefix(dir, "s3://"), "/"); IsBucket(dir) && bucket != "" {
+	if bucket, _, _ := strings.Cut(strings.TrimPrefix(dir, "s3://"), "/"); IsBucket(dir) && bucket != "" || IsTable(dir) {
 		return dir
 	}
 	if IsDatabase(dir) {
@@ -58,8 +65,8 @@ func (r *reader) state(auditStore string) string {
 	}
 	if strings.Contains(dir, "://") {
 		scheme, _, _ := strings.Cut(dir, "://") // what follows may contain a password
-		r.fail("AIRLOCK_STATE", "must be the path of a folder, s3://bucket/prefix, postgres://user@host/database, or none; "+
-			"got %q", scheme+"://…")
+		r.fail("AIRLOCK_STATE", "must be the path of a folder, postgres://user@host/database, "+
+			"dynamodb://table?contents=s3://bucket/prefix, s3://bucket/prefix, or none; got %q", scheme+"://…")
 		return ""
 	}
 	abs, err := filepath.Abs(dir)

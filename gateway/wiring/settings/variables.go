@@ -84,8 +84,8 @@ var Groups = []Group{
 		{"AUDIT_MAX_BYTES", "unlimited", "size of a folder of records, such as 20gb; removes whole days, oldest first"},
 		{"S3_ENDPOINT", "AWS", "URL of an S3-compatible service"},
 		{"AIRLOCK_STATE", "./state",
-			"folder of saved functions, jobs and the index over the records; postgres://user@host/database or " +
-				"s3://bucket/prefix to share it; none"},
+			"folder of saved functions, jobs and the index over the records; postgres://user@host/database, " +
+				"dynamodb://table?contents=s3://bucket/prefix or s3://bucket/prefix to share it; none"},
 		{"AIRLOCK_STATE_MB", "16384", "size of a folder of state for all tenants together; changes beyond it return 507"},
 		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose requests contain no secret; whsec_ and base64"},
 	}},

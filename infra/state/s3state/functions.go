@@ -169,7 +169,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 		case errors.Is(err, s3objects.ErrChanged):
 			return nil
 		case err == nil:
-			s.tallies.add(execution.QuotaFunctions, tenant, int64(len(body)))
+			s.tallies.Add(execution.QuotaFunctions, tenant, int64(len(body)))
 		}
 		return err
 	})
@@ -180,7 +180,7 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 	if _, err := s.document(ctx, tenant, name); err != nil {
 		return err
 	}
-	defer s.tallies.forget(execution.QuotaFunctions, tenant)
+	defer s.tallies.Forget(execution.QuotaFunctions, tenant)
 	key, _ := place("functions", tenant, name)
 	if err := s.objects.Delete(ctx, key); err != nil {
 		return err

@@ -106,7 +106,7 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 // room counts one more job of a tenant, or returns execution.ErrFull.
 func (s *Store) room(ctx context.Context, tenant string) error {
 	most := int64(s.cfg.MaxJobsPerTenant)
-	jobs, err := s.tallies.used(execution.QuotaJobs, tenant, func() (int64, error) {
+	jobs, err := s.tallies.Used(execution.QuotaJobs, tenant, func() (int64, error) {
 		keys, err := s.objects.List(ctx, dueFolder+queuedList+tenantPart(tenant), "", s.cfg.MaxJobsPerTenant)
 		return int64(len(keys)), err
 	})
@@ -116,7 +116,7 @@ func (s *Store) room(ctx context.Context, tenant string) error {
 	if jobs >= most {
 		return execution.ErrFull
 	}
-	s.tallies.add(execution.QuotaJobs, tenant, 1)
+	s.tallies.Add(execution.QuotaJobs, tenant, 1)
 	return nil
 }
 

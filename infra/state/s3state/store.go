@@ -15,6 +15,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 // A Store is the state below a prefix of a bucket. It is safe for concurrent use, by any number of processes.
@@ -22,7 +23,7 @@ type Store struct {
 	objects *s3objects.Store
 	cfg     Config
 	idle    map[string]*idleCache
-	tallies tallies
+	tallies *share.Tallies
 
 	mu    sync.Mutex
 	mine  map[string]string // the claims of the jobs that this process runs
@@ -66,7 +67,7 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 		cfg.Now = time.Now
 	}
 	s := &Store{objects: objects, cfg: cfg, idle: map[string]*idleCache{}, mine: map[string]string{},
-		tallies: tallies{now: cfg.Now, all: map[tallied]tally{}}}
+		tallies: share.NewTallies(cfg.Now)}
 	for _, list := range []string{queuedList, runningList, tellingList, endedList, schedulesList} {
 		s.idle[list] = &idleCache{poll: cfg.Poll}
 	}

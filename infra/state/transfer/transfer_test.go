@@ -15,6 +15,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
+	"github.com/airlock-run/airlock/infra/state/dynamostate/dynamotest"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 	"github.com/airlock-run/airlock/infra/state/s3state"
@@ -26,6 +28,7 @@ import (
 var (
 	bucket   *s3test.Server
 	database *pgtest.Server
+	tables   *dynamotest.Server
 )
 
 func TestMain(m *testing.M) {
@@ -36,8 +39,15 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if tables, err = dynamotest.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	bucket.Stop()
+	if tables != nil {
+		tables.Stop()
+	}
 	if database != nil {
 		database.Stop()
 	}
@@ -65,6 +75,15 @@ var kinds = map[string]func(t *testing.T) store{
 		}
 		s, err := pgstate.Open(t.Context(), database.Database(t), pgstate.Config{Settle: time.Nanosecond})
 		return opened(t, pgstate.Transfer{Store: s}, err)
+	},
+	"table": func(t *testing.T) store {
+		if tables == nil {
+			t.Skip("dynalite is not installed")
+		}
+		url := "dynamodb://" + tables.Table(t) + "?contents=s3://" + bucket.Bucket(t) + "/state"
+		s, err := dynamostate.Open(t.Context(), url, dynamostate.Config{Access: dynamostate.Access{Endpoint: tables.Endpoint,
+			Objects: s3objects.Access{Endpoint: bucket.Endpoint}}})
+		return opened(t, dynamostate.Transfer{Store: s}, err)
 	},
 	"bucket": func(t *testing.T) store {
 		s, err := s3state.Open(t.Context(), "s3://"+bucket.Bucket(t)+"/state",

@@ -1,5 +1,3 @@
-// Package share decides how much of a bound one owner may use. The stores of package state import it. Start with
-// [Beyond].
 package share
 
 // The last tenth of a bound is reserved for owners that use almost nothing: one token that uses up a tenant's quota

@@ -1,0 +1,123 @@
+package dynamostate_test
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
+	"github.com/airlock-run/airlock/infra/state/dynamostate/dynamotest"
+	"github.com/airlock-run/airlock/infra/state/statetest"
+)
+
+var (
+	server *dynamotest.Server
+	bucket *s3test.Server
+)
+
+func TestMain(m *testing.M) {
+	s3test.SetEnvironment()
+	var err error
+	if server, err = dynamotest.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if server != nil {
+		bucket = s3test.MustStart()
+	}
+	code := m.Run()
+	if server != nil {
+		server.Stop()
+		bucket.Stop()
+	}
+	os.Exit(code)
+}
+
+const deadAfter = time.Hour
+
+// fleet is a state in a table. Its clock stands still except for Kill.
+type fleet struct {
+	url string
+
+	mu    sync.Mutex
+	ahead time.Duration
+	live  map[*dynamostate.Store]bool
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	if server == nil {
+		t.Skip(dynamotest.Modules + " is not set: make test-dynamo installs dynalite and sets it")
+	}
+	return &fleet{url: "dynamodb://" + server.Table(t) + "?contents=s3://" + bucket.Bucket(t) + "/state",
+		live: map[*dynamostate.Store]bool{}}
+}
+
+func (f *fleet) open(t *testing.T, endpoint string, attempts int) *dynamostate.Store {
+	t.Helper()
+	s, err := dynamostate.Open(t.Context(), f.url, dynamostate.Config{MaxJobsPerTenant: 50, DeadAfter: deadAfter,
+		Now: f.Now, Access: dynamostate.Access{Endpoint: endpoint, Attempts: attempts,
+			Objects: s3objects.Access{Endpoint: bucket.Endpoint}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	f.live[s] = true
+	f.mu.Unlock()
+	t.Cleanup(func() {
+		if f.lives(s) {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return s
+}
+
+func (f *fleet) lives(s *dynamostate.Store) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.live[s]
+}
+
+func (f *fleet) Process(t *testing.T) statetest.Store { return f.open(t, server.Endpoint, 4) }
+
+// Kill ends a process, and lets the time pass in which the others write their heartbeats and it does not.
+func (f *fleet) Kill(t *testing.T, s statetest.Store) {
+	t.Helper()
+	store := s.(*dynamostate.Store)
+	store.Die()
+	f.mu.Lock()
+	delete(f.live, store)
+	f.mu.Unlock()
+	const steps = 6
+	for range steps {
+		f.mu.Lock()
+		f.ahead += deadAfter / 4
+		var living []*dynamostate.Store
+		for s := range f.live {
+			living = append(living, s)
+		}
+		f.mu.Unlock()
+		for _, s := range living {
+			if err := s.Beat(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func (f *fleet) Now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return time.Now().Add(f.ahead)
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	statetest.Test(t, func(t *testing.T) statetest.State { return newFleet(t) })
+}

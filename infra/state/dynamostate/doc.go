@@ -1,0 +1,37 @@
+// Package dynamostate is the state that several gateways share in a DynamoDB table: saved functions, jobs, schedules,
+// webhook deliveries, idempotency keys and anchors. What exceeds 16 KiB is an object in a bucket, and its item names
+// it.
+//
+//	pk                                  sk             item
+//	fn#<tenant in hex>                  name           a function and its versions
+//	content#<tenant in hex>#<name>      sha256         the content of versions
+//	job#<execution id>                  -              a job, its request and its result
+//	key#<sha256 of the key>             -              a key that is taken, and its answer
+//	event#<tenant in hex>#<name>        execution id   the event of a webhook
+//	gone#<tenant in hex>                sha256         a receiver of callbacks that is gone
+//	document#<name>                     -              an anchor
+//	cancel#<process>                    execution id   a running job that is to be stopped
+//	processes                           process        a heartbeat
+//
+// Every change is one conditional write of one item: it names the version that was read, and is repeated if another
+// gateway was faster. Each carries a random token, so an attempt whose answer was lost recognizes its own work. The
+// index "due" lists, by the attributes list and at, what is queued, running, to be called back, scheduled or ended. It
+// lags behind, so a reader of the index reads or writes the item under the condition that it is still there.
+//
+// # Who has died
+//
+// DynamoDB has no clock. A gateway writes a new token into its heartbeat every two seconds, and the others measure how
+// long it stays the same, each by its own clock and only while its own heartbeats arrive. After eight seconds the
+// gateway has died, and its running jobs are orphans. A function that may outlive its gateway (Config.Outlive) is
+// waited for, and starts soon after the claim or not at all. A gateway that stands still for longer than that and then
+// continues counts as dead in between: a job that it was running may run a second time.
+//
+// # Limits
+//
+// Two quotas of execution.Storage count here: the number of queued jobs of a tenant, and the bytes of its functions
+// with all their versions. Both are counted now and then, so a tenant that uses several gateways may exceed them a
+// little. The table's TTL removes keys, events and receivers, and Prune removes jobs. All queued jobs share one
+// partition of the index, which accepts 1,000 changes a second: about 300 jobs.
+//
+// Only package wiring and tests import this package. Start with [Open], then read change in table.go.
+package dynamostate

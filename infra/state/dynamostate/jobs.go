@@ -1,0 +1,240 @@
+package dynamostate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+func jobKey(id string) key { return keyOf("job#"+id, "-") }
+
+func jobFolder(id string) string { return "jobs/" + id }
+
+// idOf returns the ID of a job from its key.
+func idOf(k key) string { return strings.TrimPrefix(textOf(k["pk"]), "job#") }
+
+// class maps a priority to a key part that sorts the highest first.
+func class(priority string) string {
+	switch priority {
+	case "low":
+		return "2/"
+	case "high":
+		return "0/"
+	}
+	return "1/"
+}
+
+// jobEntry returns the place of a job in the index.
+func jobEntry(j execution.Job) entry {
+	switch {
+	case j.Status == execution.Queued:
+		due := max(millis(j.ReceivedAt), millis(j.NotBefore))
+		return entry{queuedList, tenantPart(j.Tenant) + class(j.Request.Priority) + when(due) + j.ID}
+	case j.Status == execution.Running:
+		return entry{runningList, j.Owner}
+	case j.Callback != nil && j.Callback.State == execution.CallbackPending:
+		return timed(callbacksList, j.Callback.Next, j.Tenant, j.ID)
+	}
+	return timed(endedList, j.EndedAt, j.Tenant, j.ID)
+}
+
+// setJob writes a job into its item. A request that the item holds stays as it is.
+func (t *table) setJob(ctx context.Context, it item, j execution.Job) error {
+	doc, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	if it["doc"], err = t.keep(ctx, jobFolder(j.ID), doc); err != nil {
+		return err
+	}
+	request := []byte("{}") // nobody needs the request of a job that has ended
+	if !j.Ended() {
+		if request, err = json.Marshal(j.Request); err != nil {
+			return err
+		}
+	}
+	if it["request"] == nil || j.Ended() {
+		if it["request"], err = t.keep(ctx, jobFolder(j.ID), request); err != nil {
+			return err
+		}
+	}
+	delete(it, "result")
+	if len(j.Result) > 0 {
+		if it["result"], err = t.keep(ctx, jobFolder(j.ID), j.Result); err != nil {
+			return err
+		}
+	}
+	it["status"], it["owner"] = text(string(j.Status)), text(j.Owner)
+	it["started"], it["startBefore"] = number(millis(j.StartedAt)), number(millis(j.StartBefore))
+	if j.Owner == "" {
+		delete(it, "owner")
+	}
+	jobEntry(j).set(it)
+	return nil
+}
+
+// jobOf decodes an item. Its attributes take precedence over its document, because a claim changes only attributes.
+func (t *table) jobOf(ctx context.Context, it item) (j execution.Job, err error) {
+	doc, err := t.load(ctx, it["doc"])
+	if err != nil {
+		return j, err
+	}
+	request, err := t.load(ctx, it["request"])
+	if err != nil {
+		return j, err
+	}
+	if err := errors.Join(json.Unmarshal(doc, &j), json.Unmarshal(request, &j.Request)); err != nil {
+		return j, unreadable("a job", err)
+	}
+	j.Status, j.Owner = execution.Status(textOf(it["status"])), textOf(it["owner"])
+	j.StartedAt, j.StartBefore = fromMillis(numberOf(it["started"])), fromMillis(numberOf(it["startBefore"]))
+	j.Result, err = t.load(ctx, it["result"])
+	return j, err
+}
+
+// unreadable returns the fault of a document that does not parse.
+func unreadable(what string, err error) error {
+	return &execution.StoreError{Fault: execution.StoreCorrupt, Err: fmt.Errorf("read %s: %w", what, err)}
+}
+
+// Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if the tenant has
+// too many queued jobs.
+func (s *Store) Submit(ctx context.Context, job execution.Job) error {
+	switch {
+	case s.cfg.NoJobs:
+		return execution.ErrNotKept
+	case !execution.ValidID(job.ID):
+		return fmt.Errorf("submit job: %q cannot be part of a key", job.ID)
+	}
+	if err := s.room(ctx, job.Tenant); err != nil {
+		return fmt.Errorf("submit job: %w", err)
+	}
+	it := jobKey(job.ID)
+	err := s.setJob(ctx, it, job)
+	if err == nil {
+		it["v"] = text(token())
+		err = s.put(ctx, it, "")
+	}
+	if errors.Is(err, errMoved) { // it is there: an earlier attempt, or another job
+		now, reading := s.get(ctx, jobKey(job.ID))
+		if err = reading; err == nil {
+			s.discard(ctx, it, now)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("submit job: %w", err)
+	}
+	return nil
+}
+
+// room counts one more job of a tenant, or returns execution.ErrFull.
+func (s *Store) room(ctx context.Context, tenant string) error {
+	jobs, err := s.tallies.Used(execution.QuotaJobs, tenant, func() (int64, error) {
+		n, err := s.count(ctx, queuedList, tenantPart(tenant), s.cfg.MaxJobsPerTenant)
+		return int64(n), err
+	})
+	if err != nil {
+		return err
+	}
+	if jobs >= int64(s.cfg.MaxJobsPerTenant) {
+		return execution.ErrFull
+	}
+	s.tallies.Add(execution.QuotaJobs, tenant, 1)
+	return nil
+}
+
+// Job returns a job. The error is execution.ErrNotFound if there is none.
+func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err error) {
+	if !execution.ValidID(id) {
+		return job, execution.ErrNotFound
+	}
+	for range changes {
+		it, err := s.get(ctx, jobKey(id))
+		if err != nil {
+			return job, fmt.Errorf("read job: %w", err)
+		}
+		if len(it) == 0 {
+			return job, execution.ErrNotFound
+		}
+		if job, err = s.jobOf(ctx, it); !errors.Is(err, errMoved) {
+			return job, err
+		}
+	}
+	return job, &execution.StoreError{Fault: execution.StoreBusy, Err: errMoved}
+}
+
+// ChangeJob passes a job to fn and stores the result. fn may be called more than once. If fn fails, nothing changes
+// and its error is returned.
+func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	var job execution.Job
+	if !execution.ValidID(id) {
+		return job, execution.ErrNotFound
+	}
+	err := s.change(ctx, jobKey(id), token(), s.claimedItem(id), func(it item, there bool) (err error) {
+		if !there {
+			return execution.ErrNotFound
+		}
+		if job, err = s.jobOf(ctx, it); err != nil {
+			return err
+		}
+		stopping := job.Cancel
+		if err := fn(&job); err != nil {
+			return err
+		}
+		if job.Cancel && !stopping && job.Status == execution.Running {
+			if err := s.tellOwner(ctx, job); err != nil {
+				return err
+			}
+		}
+		return s.setJob(ctx, it, job)
+	})
+	if err == nil && job.Status != execution.Running {
+		s.letGo(id)
+	}
+	return job, err
+}
+
+// tellOwner asks the owner of a job to stop it. It comes before the change, and Cancelled looks at the job.
+func (s *Store) tellOwner(ctx context.Context, job execution.Job) error {
+	process, _, _ := strings.Cut(job.Owner, ".")
+	it := keyOf("cancel#"+process, job.ID)
+	it["v"], it["expires"] = text(token()), number(s.cfg.Now().Add(24*time.Hour).Unix())
+	err := s.put(ctx, it, "")
+	if errors.Is(err, errMoved) {
+		return nil // it was told already
+	}
+	return err
+}
+
+// Cancelled returns the IDs of this process's running jobs that are to be stopped.
+func (s *Store) Cancelled(ctx context.Context) (ids []string, err error) {
+	var told []string
+	err = s.below(ctx, "cancel#"+s.id, "", 100, func(it item) (bool, error) {
+		told = append(told, textOf(it["sk"]))
+		return len(told) < 100, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range told {
+		job, err := s.Job(ctx, id)
+		if err != nil && !errors.Is(err, execution.ErrNotFound) {
+			return ids, err
+		}
+		process, _, _ := strings.Cut(job.Owner, ".")
+		switch mine := err == nil && job.Status == execution.Running && process == s.id; {
+		case mine && job.Cancel:
+			ids = append(ids, id)
+		case !mine:
+			if err := s.remove(ctx, keyOf("cancel#"+s.id, id)); err != nil {
+				return ids, err
+			}
+		}
+	}
+	return ids, nil
+}
