@@ -121,7 +121,7 @@ clients: ## the client packages of dist/clients, built and tested on Node.js, De
 	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5
 	npm pack ./gateway/client/typescript --pack-destination dist/clients
 	$(GO) test ./gateway/client/...
-	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts' -count 1
+	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts|FrameworkAdapters' -count 1
 
 conformance-mcp: ## the Model Context Protocol's own conformance suite and inspector (installs them from npm)
 	@mkdir -p bin/mcp-tools

@@ -23,11 +23,17 @@ func clientGateway(t *testing.T) []string {
 func builtClient(t *testing.T) string {
 	t.Helper()
 	dist := t.TempDir()
-	sources, err := filepath.Glob(filepath.Join(repository, "gateway/client/typescript/src/*.ts"))
+	root := filepath.Join(repository, "gateway/client/typescript/src")
+	sources, err := filepath.Glob(filepath.Join(root, "*.ts"))
 	if err != nil || len(sources) == 0 {
 		t.Fatal("no sources", err)
 	}
-	built := api.Build(api.BuildOptions{EntryPoints: sources, Outdir: dist, Write: true, Format: api.FormatESModule})
+	adapters, err := filepath.Glob(filepath.Join(root, "adapters/*.ts"))
+	if err != nil || len(adapters) == 0 {
+		t.Fatal("no adapters", err)
+	}
+	built := api.Build(api.BuildOptions{EntryPoints: append(sources, adapters...), Outdir: dist, Outbase: root,
+		Write: true, Format: api.FormatESModule})
 	for _, e := range built.Errors {
 		t.Fatal(e.Location, e.Text)
 	}
@@ -59,6 +65,32 @@ func TestTypeScriptClient(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
+	}
+}
+
+// The adapters work with the published packages of their frameworks, which make clients installs.
+func TestFrameworkAdapters(t *testing.T) {
+	t.Parallel()
+	folder, err := filepath.Abs(filepath.Join(repository, "gateway/client/typescript"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	packages := filepath.Join(folder, "node_modules")
+	if _, err := os.Stat(filepath.Join(packages, "@cloudflare/codemode")); err != nil {
+		t.Skip("the packages of the frameworks are not installed; make clients installs them")
+	}
+	built := builtClient(t)
+	if err := os.Symlink(packages, filepath.Join(filepath.Dir(built), "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, filepath.Join(folder, "test/adapters.mjs"))
+	cmd.Env = append(clientGateway(t), "AIRLOCK_CLIENT=file://"+built)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
