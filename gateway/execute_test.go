@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -65,16 +67,22 @@ func TestGatewayRecordsBlocked(t *testing.T) {
 		t.Error("a blocked script reached the function")
 		return execution.Reply{}, errors.New("no")
 	}})
+	const violation = `level critical (score 10) is blocked under policy "standard", which refuses critical and above`
 	a := s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := a.json(t)
-	if a.StatusCode != 200 || v["status"] != "blocked" || len(v["violations"].([]any)) == 0 ||
-		!strings.HasPrefix(v["error"].(string), "blocked by policy") {
-		t.Fatalf("%d %s", a.StatusCode, a.body)
-	}
+	want(t, a, 200)
+	has(t, v, map[string]any{"status": "blocked", "violations.0": violation, "error": "blocked by policy: " + violation})
 	r := s.records.records[0]
-	if r.ID != v["id"] || r.Status != "blocked" || r.Via != "http" || r.CodeBytes != 9 || len(r.CodeSHA256) != 64 ||
-		len(r.Reasons) == 0 || r.ASTTelemetry == nil {
-		t.Errorf("record %+v", r)
+	if diff := cmp.Diff(audit.Record{
+		ID: v["id"].(string), Status: "blocked", Via: "http", CodeBytes: 9,
+		CodeSHA256: "68dac202a329400108b5128b599784bdb7e959af6b2f0f00d5cc66340681d7d3", // of eval('1')
+	}, audit.Record{
+		ID: r.ID, Status: r.Status, Via: r.Via, CodeBytes: r.CodeBytes, CodeSHA256: r.CodeSHA256,
+	}); diff != "" {
+		t.Errorf("the record differs (-want +got):\n%s", diff)
+	}
+	if len(r.Reasons) == 0 || r.ASTTelemetry == nil {
+		t.Errorf("the record has the reasons %q and the telemetry %s", r.Reasons, r.ASTTelemetry)
 	}
 	var steps []string
 	for _, step := range r.Custody {
@@ -116,11 +124,11 @@ func TestFunctionDiedBeforeRecord(t *testing.T) {
 		}, nil
 	}})
 	v := s.do(t, "POST", "/api/execute", code("for(;;);")).json(t)
-	if v["status"] != "timeout" || v["limit"] != "wall" || v["policy"] != "standard" || v["engine"] != "quickjs" {
-		t.Errorf("%v", v)
-	}
-	if r := s.records.records[0]; r.ID != v["id"] || r.Status != "timeout" || r.Limit != "wall" || r.Error != "killed" {
-		t.Errorf("record %+v", r)
+	has(t, v, map[string]any{"status": "timeout", "limit": "wall", "policy": "standard", "engine": "quickjs"})
+	r := s.records.records[0]
+	if diff := cmp.Diff(audit.Record{ID: v["id"].(string), Status: "timeout", Limit: "wall", Error: "killed"},
+		audit.Record{ID: r.ID, Status: r.Status, Limit: r.Limit, Error: r.Error}); diff != "" {
+		t.Errorf("the record differs (-want +got):\n%s", diff)
 	}
 }
 

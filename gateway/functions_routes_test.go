@@ -322,3 +322,34 @@ func TestWithoutState(t *testing.T) {
 	s.do(t, "DELETE", "/api/result/exec_0123456789", "").problem(t, 501)
 	s.do(t, "GET", "/api/result/exec_0123456789", "").problem(t, 404)
 }
+
+// Two people who edit a function do not overwrite each other, and a caller who has the current one does not get it
+// again.
+func TestFunctionConditions(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{})
+	const path = "/api/functions/greet"
+	put := func(code string, status int, headers ...string) string {
+		t.Helper()
+		return want(t, s.do(t, "PUT", path, `{"code":"`+code+`"}`, headers...), status).Header.Get("ETag")
+	}
+	put("1", 412, "If-Match: *")
+	first := put("1", 201, "If-None-Match: *")
+	put("2", 412, "If-None-Match: *")
+	put("2", 400, `If-None-Match: "x"`)
+	got := want(t, s.do(t, "GET", path, ""), 200)
+	if tag := got.Header.Get("ETag"); tag != first || tag == "" {
+		t.Errorf("GET has the tag %s, PUT had %s", tag, first)
+	}
+	if again := s.do(t, "GET", path, "", "If-None-Match: "+first); again.StatusCode != 304 || len(again.body) > 0 {
+		t.Errorf("the same again: %s", again.Status)
+	}
+	second := put("2", 201, `If-Match: "other", `+first)
+	put("3", 412, "If-Match: "+first)
+	want(t, s.do(t, "PUT", path+"/aliases/live", `{"version":1}`), 200)
+	put("3", 412, "If-Match: "+second)
+	put("3", 412, "If-Match: W/"+want(t, s.do(t, "GET", path, ""), 200).Header.Get("ETag"))
+	put("3", 201, "If-Match: *")
+	want(t, s.do(t, "GET", path, "", "If-None-Match: "+second), 200)
+	want(t, s.do(t, "DELETE", path, "", "If-Match: "+second), 400, "If-Match")
+}

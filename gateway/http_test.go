@@ -15,6 +15,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/policy/audit"
 )
@@ -124,12 +126,10 @@ func TestMetrics(t *testing.T) {
 	s.ran(t, audit.Record{DurationMs: 3000, Usage: audit.Usage{MemoryBytes: 3 << 20, QueueMs: 7}})
 	s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := s.do(t, "GET", "/api/metrics/executions?window=15m", "").json(t)
-	if v["count"] != 2.0 || v["successRate"] != 0.5 || v["durationMs"].(map[string]any)["max"] != 3000.0 ||
-		v["queueMs"].(map[string]any)["p99"] != 7.0 || v["memoryHistogram"].([]any)[2].(map[string]any)["count"] != 1.0 ||
-		v["windowMs"] != 900000.0 || v["errorCategories"].(map[string]any)["blocked"] != 1.0 ||
-		len(v["memoryHistogram"].([]any)) != 10 {
-		t.Errorf("%v", v)
-	}
+	has(t, v, map[string]any{
+		"count": 2.0, "successRate": 0.5, "durationMs.max": 3000.0, "queueMs.p99": 7.0, "memoryHistogram.2.count": 1.0,
+		"memoryHistogram.#": 10.0, "windowMs": 900000.0, "errorCategories.blocked": 1.0,
+	})
 	for _, bad := range []string{"window=x", "window=0s", "window=32d", "window=-1h", "wndow=1h"} {
 		s.do(t, "GET", "/api/metrics/executions?"+bad, "").problem(t, 400)
 	}
@@ -158,17 +158,14 @@ func TestSeries(t *testing.T) {
 			sums[name] += i.(map[string]any)[name].(float64)
 		}
 	}
-	total := v["total"].(map[string]any)
-	if sums["executions"] != 3 || sums["blocked"] != 2 || sums["allowed"] != 1 || sums["flagged"] != 2 ||
-		sums["completed"] != 1 ||
-		total["executions"] != 3.0 || total["bySeverity"].(map[string]any)["critical"] != 2.0 ||
-		total["byCategory"].(map[string]any)["code_injection"] != 2.0 {
-		t.Errorf("%v\n%v", sums, total)
+	wanted := map[string]float64{"executions": 3, "blocked": 2, "allowed": 1, "flagged": 2, "completed": 1}
+	if diff := cmp.Diff(wanted, sums); diff != "" {
+		t.Errorf("the sums of the series differ (-want +got):\n%s", diff)
 	}
-	if tenants := v["topTenants"].([]any); len(tenants) != 1 || tenants[0].(map[string]any)["executions"] != 3.0 ||
-		tenants[0].(map[string]any)["flagged"] != 2.0 {
-		t.Errorf("%v", tenants)
-	}
+	has(t, v, map[string]any{
+		"total.executions": 3.0, "total.bySeverity.critical": 2.0, "total.byCategory.code_injection": 2.0,
+		"topTenants.#": 1.0, "topTenants.0.executions": 3.0, "topTenants.0.flagged": 2.0,
+	})
 	for window, points := range map[string]int{
 		"": 60, "?window=1m": 60, "?window=7d": 56, "?window=31d&step=1d": 31, "?window=90s&step=1m": 2, "?window=1s": 1,
 	} {
@@ -191,11 +188,10 @@ func TestSummaries(t *testing.T) {
 		s.do(t, "POST", "/api/execute", code("eval('1')"))
 	}
 	v := s.do(t, "GET", "/api/audit/security-summary", "").json(t)
-	if v["records"] != 3.0 || v["complete"] != true || v["blocked"] != 3.0 ||
-		v["bySeverity"].(map[string]any)["critical"] != 3.0 || v["byCategory"].(map[string]any)["code_injection"] != 3.0 ||
-		len(v["recentThreats"].([]any)) != 3 {
-		t.Errorf("%v", v)
-	}
+	has(t, v, map[string]any{
+		"records": 3.0, "complete": true, "blocked": 3.0, "bySeverity.critical": 3.0, "byCategory.code_injection": 3.0,
+		"recentThreats.#": 3.0,
+	})
 	v = s.do(t, "GET", "/api/audit/stats?since=2020-01-01", "").json(t)
 	if v["records"] != 3.0 || v["byStatus"].(map[string]any)["blocked"] != 3.0 ||
 		v["byVia"].(map[string]any)["http"] != 3.0 {
@@ -241,15 +237,12 @@ func TestSystem(t *testing.T) {
 	s.do(t, "POST", "/api/execute", code("eval('1')"))
 	s.do(t, "GET", "/nothing", "")
 	v := s.do(t, "GET", "/api/stats", "").json(t)
-	if v["executions"] != 2.0 || v["byStatus"].(map[string]any)["blocked"] != 1.0 ||
-		v["refused"].(map[string]any)["not_found"] != 1.0 || v["results"].(map[string]any)["count"] != 2.0 {
-		t.Errorf("%v", v)
-	}
-	engines := s.do(t, "GET", "/api/engines", "").json(t)["items"].([]any)
-	if first := engines[0].(map[string]any); len(engines) != 3 || first["name"] != "quickjs" ||
-		first["available"] != true || first["executions"] != 2.0 {
-		t.Errorf("%v", engines)
-	}
+	has(t, v, map[string]any{
+		"executions": 2.0, "byStatus.blocked": 1.0, "refused.not_found": 1.0, "results.count": 2.0,
+	})
+	has(t, s.do(t, "GET", "/api/engines", "").json(t), map[string]any{
+		"items.#": 3.0, "items.0.name": "quickjs", "items.0.available": true, "items.0.executions": 2.0,
+	})
 	tiers := s.do(t, "GET", "/api/policies", "").json(t)
 	if items := tiers["items"].([]any); len(items) != 4 || tiers["default"] != "standard" {
 		t.Errorf("%v", tiers)

@@ -42,7 +42,8 @@ func TestRespondAsync(t *testing.T) {
 	s := kept(t, options{})
 	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","input":{"n":1}}`, prefer), 202, `"status":"queued"`)
 	location, id := a.Header.Get("Location"), a.json(t)["id"].(string)
-	if location != "/api/result/"+id || !execution.ValidID(id) || a.Header.Get("Preference-Applied") != "respond-async" {
+	if location != "/api/result/"+id || !execution.ValidID(id) || a.Header.Get("Preference-Applied") != "respond-async" ||
+		a.Header.Get("Retry-After") != "1" {
 		t.Errorf("%v %s", a.Header, a.body)
 	}
 	want(t, s.ended(t, location), 200, `"id":"`+id+`"`, `"status":"completed"`, `"input":{"n":1}`)
@@ -174,7 +175,9 @@ func TestCancel(t *testing.T) {
 	}
 	waits := post()
 	want(t, s.do(t, "GET", runs, ""), 200, `"status":"running"`)
-	want(t, s.do(t, "GET", waits, ""), 200, `"status":"queued"`)
+	if after := want(t, s.do(t, "GET", waits, ""), 200, `"status":"queued"`).Header.Get("Retry-After"); after != "1" {
+		t.Errorf("a queued result has Retry-After %q", after)
+	}
 	for _, location := range []string{waits, runs} {
 		want(t, s.do(t, "DELETE", location, ""), 200, `"status":"cancelled"`)
 		want(t, s.do(t, "GET", location, ""), 200, `"status":"cancelled"`)

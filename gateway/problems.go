@@ -67,6 +67,8 @@ func defaultsOf(status int) (code, detail string) {
 		return "conflict", "this is in conflict with another request"
 	case 411:
 		return "length_required", "a body with a Content-Length is required"
+	case 412:
+		return "precondition_failed", "a condition of the request does not hold"
 	case 413:
 		return "too_large", "the body is larger than is accepted here"
 	case 415:
@@ -166,6 +168,7 @@ func stateProblem(err error) *api.Problem {
 	var (
 		missing  *registry.Missing
 		conflict *registry.Conflict
+		changed  *registry.Changed
 		quota    *execution.QuotaError
 		fault    *execution.StoreError
 	)
@@ -174,6 +177,8 @@ func stateProblem(err error) *api.Problem {
 		return &api.Problem{Status: 404, Detail: missing.What}
 	case errors.As(err, &conflict):
 		return &api.Problem{Status: 409, Detail: conflict.Reason}
+	case errors.As(err, &changed):
+		return &api.Problem{Status: 412, Detail: changed.Reason}
 	case errors.As(err, &quota):
 		return quotaProblem(quota)
 	case errors.As(err, &fault):

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -49,11 +51,22 @@ func TestDepthOfTheTier(t *testing.T) {
 		c.request.Code, c.request.Policy = "1", "strict"
 		_, err := r.Run(t.Context(), execution.Invocation{ID: "exec_0123456789", Request: c.request}, nil)
 		var refused *execution.Error
-		if c.field == "" && (err != nil || grants.Limits.Depth != 3) ||
-			c.field != "" && (!errors.As(err, &refused) || refused.Field != c.field ||
-				refused.Code != execution.InvalidRequest ||
-				!strings.Contains(refused.Message, "more than 3 levels deep: "+c.field+"[0][0][0]…")) {
-			t.Errorf("%s: %v, depth %d", c.name, err, grants.Limits.Depth)
+		if c.field == "" {
+			if err != nil || grants.Limits.Depth != 3 {
+				t.Errorf("%s: %v, depth %d, want 3", c.name, err, grants.Limits.Depth)
+			}
+			continue
+		}
+		if !errors.As(err, &refused) {
+			t.Errorf("%s: the error is %v", c.name, err)
+			continue
+		}
+		want := &execution.Error{Code: execution.InvalidRequest, Field: c.field, Message: refused.Message}
+		if diff := cmp.Diff(want, refused); diff != "" {
+			t.Errorf("%s: the error differs (-want +got):\n%s", c.name, diff)
+		}
+		if part := "more than 3 levels deep: " + c.field + "[0][0][0]…"; !strings.Contains(refused.Message, part) {
+			t.Errorf("%s: the message is %q, want %q in it", c.name, refused.Message, part)
 		}
 	}
 }

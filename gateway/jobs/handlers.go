@@ -107,6 +107,7 @@ func (h *Handlers) Accept(c *fiber.Ctx, s api.Submission, callback json.RawMessa
 		return err
 	}
 	c.Set(fiber.HeaderLocation, "/api/result/"+s.ID)
+	c.Set(fiber.HeaderRetryAfter, askAgain)
 	c.Set("Preference-Applied", "respond-async")
 	c.Status(202)
 	return api.Send(c, struct {
@@ -194,6 +195,9 @@ func callbackOf(job execution.Job) *callbackView {
 	return &callbackView{to.URL, to.State, to.Attempts, api.Stamp(to.Next), to.Problem}
 }
 
+// askAgain is when to ask for a result that is not there yet, in seconds: the least that Retry-After can say.
+const askAgain = "1"
+
 // send responds with the result of a job or with how far it is, and with how far its callback is.
 func send(c *fiber.Ctx, job execution.Job) error {
 	if job.Ended() {
@@ -203,6 +207,7 @@ func send(c *fiber.Ctx, job execution.Job) error {
 		}
 		return api.SendJSON(c, append(body, '\n'))
 	}
+	c.Set(fiber.HeaderRetryAfter, askAgain)
 	return api.Send(c, struct {
 		ID         string                 `json:"id"`
 		Status     execution.Status       `json:"status"`

@@ -40,10 +40,14 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 	}
 	rare, judged := map[string]any{}, map[string]any{}
 	for name, schema := range properties {
-		if !slices.Contains(core, name) {
-			rare[name] = short(schema, 0)
+		if properties[name] = short(schema, 0); !slices.Contains(core, name) {
+			rare[name] = properties[name]
 		}
 	}
+	rare["tools"] = map[string]any{"type": "array", "items": map[string]any{"type": "object"},
+		"description": "Functions at URLs that the code may call: {name, description, inputSchema, outputSchema, url}."}
+	rare["files"] = map[string]any{"type": "object",
+		"description": "Files by relative path: text, or {base64}. Modules among them can be imported."}
 	for _, name := range []string{"files", "entry", "context", "tools", "hosts", "secrets"} {
 		judged[name] = map[string]any{}
 	}
@@ -113,7 +117,7 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 	}, nil
 }
 
-// requestSchema returns the members of an execution request that stand beside options as the contract describes them.
+// requestSchema returns the members of an execution request that stand beside options and that of the others.
 func requestSchema(properties map[string]any, beside []string, options map[string]any, about string) map[string]any {
 	members := map[string]any{optionsField: map[string]any{
 		"type": "object", "properties": options, "additionalProperties": false, "description": about,
@@ -124,8 +128,7 @@ func requestSchema(properties map[string]any, beside []string, options map[strin
 	return members
 }
 
-// short returns a schema without what a server checks better than it describes: bounds, patterns and descriptions of
-// members.
+// short returns a schema without what the gateway checks by itself: bounds, patterns, and what members may hold.
 func short(schema any, depth int) any {
 	object, ok := schema.(map[string]any)
 	if !ok {
@@ -134,7 +137,7 @@ func short(schema any, depth int) any {
 	out := map[string]any{}
 	for name, value := range object {
 		switch name {
-		case "type", "enum", "required", "additionalProperties", "oneOf":
+		case "type", "enum", "required":
 			out[name] = value
 		case "description":
 			if depth == 0 {

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/gateway/meter"
 )
 
@@ -25,9 +27,14 @@ func TestTotals(t *testing.T) {
 	}
 	wg.Wait()
 	got := m.Totals()
-	if got.Executions != 8000 || got.Cached != 4000 || got.ByStatus["timeout"] != 4000 || got.ByLimit["wall"] != 4000 ||
-		got.ByEngine["quickjs"] != 8000 || len(got.ByLimit) != 1 || got.AverageDurationMs != 3 {
-		t.Errorf("%+v", got)
+	want := meter.Totals{
+		Executions: 8000, Cached: 4000, AverageDurationMs: 3,
+		ByStatus: map[string]int64{"completed": 4000, "timeout": 4000}, ByLimit: map[string]int64{"wall": 4000},
+		ByPolicy: map[string]int64{"strict": 4000, "agent": 4000}, ByEngine: map[string]int64{"quickjs": 8000},
+		ByEngineBuild: map[string]int64{}, Refused: map[string]int64{},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the totals differ (-want +got):\n%s", diff)
 	}
 }
 

@@ -39,9 +39,14 @@ type Handlers struct {
 	Now     func() time.Time
 }
 
-// Put serves PUT /api/functions/{name}: 201 for new content, 200 for content that the function has already.
+// Put serves PUT /api/functions/{name}: 201 for new content, 200 for content that the function has already, and 412 if
+// the function is not what If-Match or If-None-Match ask for.
 func (h *Handlers) Put(c *fiber.Ctx) error {
 	if err := api.RequireJSON(c); err != nil {
+		return err
+	}
+	condition, err := conditionOf(c)
+	if err != nil {
 		return err
 	}
 	d, err := api.Decode(c, h.Policy, Decode)
@@ -84,7 +89,7 @@ func (h *Handlers) Put(c *fiber.Ctx) error {
 		return syntaxProblem(d.Content.Request.Entry, decision.SyntaxError)
 	}
 	f, v, created, err := h.Registry.Put(
-		c.UserContext(), caller.Tenant, api.Param(c, "name"), caller.Subject, d, needsSecret)
+		c.UserContext(), caller.Tenant, api.Param(c, "name"), caller.Subject, d, needsSecret, condition)
 	if err != nil {
 		return err
 	}
@@ -92,6 +97,7 @@ func (h *Handlers) Put(c *fiber.Ctx) error {
 		c.Status(201)
 	}
 	c.Set(fiber.HeaderLocation, "/api/functions/"+f.Name)
+	c.Set(fiber.HeaderETag, TagOf(f))
 	type verdict struct {
 		Allow   bool     `json:"allow"`
 		Reasons []string `json:"reasons"`
@@ -150,6 +156,9 @@ func (h *Handlers) Get(c *fiber.Ctx) error {
 	if n, err = Resolve(f, n, given["alias"]); err != nil {
 		return err
 	}
+	if api.NotModified(c, TagOf(f)) {
+		return c.SendStatus(fiber.StatusNotModified)
+	}
 	return h.sendVersion(c, f, n)
 }
 
@@ -196,6 +205,9 @@ func (h *Handlers) Page(ctx context.Context, tenant, cursor string, limit int) (
 
 // Delete serves DELETE /api/functions/{name}.
 func (h *Handlers) Delete(c *fiber.Ctx) error {
+	if c.Get(fiber.HeaderIfMatch) != "" {
+		return api.Invalid(fiber.HeaderIfMatch, "is not supported by DELETE; leave it out")
+	}
 	if err := h.Registry.Delete(c.UserContext(), api.CallerOf(c).Tenant, api.Param(c, "name")); err != nil {
 		return err
 	}

@@ -73,9 +73,10 @@ func New(store Store, now func() time.Time) (*Registry, error) {
 	return &Registry{store, now, contents, starts}, err
 }
 
-// Put saves a definition. It returns the version that has this content; created reports that the version is new.
+// Put saves a definition if the condition holds. It returns the version that has this content; created reports that the
+// version is new.
 func (r *Registry) Put(
-	ctx context.Context, tenant, name, by string, d Definition, needsSecret bool,
+	ctx context.Context, tenant, name, by string, d Definition, needsSecret bool, condition Condition,
 ) (f execution.SavedFunction, v execution.FunctionVersion, created bool, err error) {
 	if !ValidName(name) {
 		return f, v, false, api.Invalid("name", "must be 1 to 64 letters, digits, - _ or . with a letter or digit first")
@@ -85,6 +86,9 @@ func (r *Registry) Put(
 		return f, v, false, err
 	}
 	err = r.store.Change(ctx, tenant, name, func(have *execution.SavedFunction) (*execution.FunctionContent, error) {
+		if err := condition.check(*have); err != nil {
+			return nil, err
+		}
 		now := r.now().UTC()
 		if have.CreatedAt.IsZero() {
 			have.CreatedAt, have.Aliases = now, map[string]execution.FunctionAlias{}

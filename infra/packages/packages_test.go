@@ -170,10 +170,19 @@ func TestAdd(t *testing.T) {
 		t.Error(diff)
 	}
 	list := again.List()
-	if len(list) != 2 || list[1].Name != "a" || list[1].Version != "1.4.2" || list[1].Needs != 3 ||
-		list[1].Note.Range != "1" || list[1].Integrity != s.List()[1].Integrity ||
-		!strings.HasPrefix(list[1].Integrity, "sha512-") {
-		t.Errorf("%+v", list)
+	if diff := cmp.Diff(s.List(), list); diff != "" || len(list) != 2 {
+		t.Fatalf("%d packages; the list differs (-before +after):\n%s", len(list), diff)
+	}
+	type entry struct {
+		name, version, wanted string
+		needs                 int
+	}
+	a := list[1]
+	if got, want := (entry{a.Name, a.Version, a.Note.Range, a.Needs}), (entry{"a", "1.4.2", "1", 3}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if !strings.HasPrefix(a.Integrity, "sha512-") {
+		t.Errorf("the integrity is %q", a.Integrity)
 	}
 }
 

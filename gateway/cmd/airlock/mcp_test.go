@@ -15,7 +15,7 @@ import (
 )
 
 // agent connects the SDK's own client to airlock mcp as a process.
-func agent(t *testing.T, progress chan<- string, environment []string, args ...string) *sdk.ClientSession {
+func agent(t testing.TB, progress chan<- string, environment []string, args ...string) *sdk.ClientSession {
 	t.Helper()
 	dir := t.TempDir()
 	cache, err := os.UserCacheDir()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const secret = "a secret of the tests with 32 bytes or more"
@@ -32,10 +34,26 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Address() != "127.0.0.1:3000" || !s.Auth.Open || s.Bodies != (Bodies{16 << 20, 1 << 20}) ||
-		s.Rate.Max != 600 || s.Rate.Window != time.Minute || s.Invoker != "local" ||
-		!strings.HasPrefix(s.AuditStore, "file:///") || !strings.HasSuffix(s.AuditStore, "/audit") || s.CORSOrigins != nil {
-		t.Errorf("%+v", s)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		got, want any
+	}{
+		{"address", s.Address(), "127.0.0.1:3000"},
+		{"open", s.Auth.Open, true},
+		{"bodies", s.Bodies, Bodies{16 << 20, 1 << 20}},
+		{"rate", s.Rate.Max, 600},
+		{"window", s.Rate.Window, time.Minute},
+		{"invoker", s.Invoker, "local"},
+		{"records", s.AuditStore, "file://" + filepath.Join(here, "audit")},
+		{"origins", s.CORSOrigins, []string(nil)},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
 	}
 }
 

@@ -78,10 +78,18 @@ func TestCutShort(t *testing.T) {
 	a := replystream.New(invocation(), nil)
 	a.Take([]byte(log + log + `{"log":{"level":"lo`))
 	r := a.CutShort(replystream.TimedOut, 1500*time.Microsecond, 700*time.Microsecond)
-	if r.Recorded || r.Result.Status != execution.TimedOut || *r.Result.Limit != execution.LimitWall ||
-		r.Result.Output != "one\none\n" || len(r.Result.Logs) != 2 || r.Result.Usage.WallMs != 1.5 ||
-		r.Result.Usage.CPUMs != 0.7 {
-		t.Errorf("%+v", r.Result)
+	if r.Recorded || len(r.Result.Logs) != 2 {
+		t.Errorf("recorded: %v; logs: %v", r.Recorded, r.Result.Logs)
+	}
+	type outcome struct {
+		status      execution.Status
+		limit       string
+		output      string
+		wallMs, cpu float64
+	}
+	got := outcome{r.Result.Status, *r.Result.Limit, r.Result.Output, r.Result.Usage.WallMs, r.Result.Usage.CPUMs}
+	if want := (outcome{execution.TimedOut, execution.LimitWall, "one\none\n", 1.5, 0.7}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for _, end := range []replystream.Ending{replystream.Crashed, replystream.OutOfMemory, replystream.Cancelled,
 		replystream.Stopped} {

@@ -134,11 +134,18 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 					recorded = recorded || strings.Contains(p.Detail, "earlier version") || strings.Contains(p.Detail, "was deleted")
 				}
 				inPlace := c.fault != "" && c.name != "copied" && c.name != "invented"
-				if !named || recorded != (versioned && inPlace) ||
-					!versioned && !c.twice && c.fault != "" && len(report.Problems) != 1 || c.fault == "" && !report.OK() {
-					t.Errorf("want %s %d, got:", c.fault, c.who)
+				if !named {
+					t.Errorf("no problem is %s of record %d", c.fault, c.who)
+				}
+				if recorded != (versioned && inPlace) {
+					t.Errorf("a problem tells of an earlier version or a deletion: %v", recorded)
+				}
+				if n := len(report.Problems); !versioned && !c.twice && c.fault != "" && n != 1 || c.fault == "" && n != 0 {
+					t.Errorf("%d problems", n)
+				}
+				if t.Failed() {
 					for _, p := range report.Problems {
-						t.Errorf("  %s", p)
+						t.Log(p)
 					}
 				}
 			})
