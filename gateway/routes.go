@@ -45,8 +45,8 @@ type handlers struct {
 
 // What browsers of other origins may send, and what their scripts may read.
 const (
-	corsRequestHeaders = "Authorization,Cache-Control,Content-Type,Idempotency-Key,If-Match,If-None-Match,Last-Event-ID,Mcp-Method," +
-		"Mcp-Name,Mcp-Protocol-Version,Mcp-Session-Id,Prefer,Traceparent,Tracestate,X-API-Key,X-Request-Id"
+	corsRequestHeaders = "Authorization,Cache-Control,Content-Type,Idempotency-Key,If-Match,If-None-Match,Last-Event-ID," +
+		"Mcp-Method,Mcp-Name,Mcp-Protocol-Version,Mcp-Session-Id,Prefer,Traceparent,Tracestate,X-API-Key,X-Request-Id"
 	corsResponseHeaders = "ETag,Idempotency-Replayed,Location,Mcp-Session-Id,RateLimit-Limit,RateLimit-Policy," +
 		"RateLimit-Remaining,RateLimit-Reset,Retry-After,Traceparent,X-Execution-Id,X-Request-Id"
 )
