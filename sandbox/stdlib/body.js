@@ -96,7 +96,7 @@
       let state;
       try {
         state = stateOf(self);
-        if (unusable(state.body)) throw new p.TypeError('the body was read already, or is locked');
+        if (unusable(state.body)) throw new p.TypeError('the body was already read or is locked');
       } catch (e) { return p.promiseReject(e); }
       const d = streams.deferred();
       readAll(state.body, (bytes) => {

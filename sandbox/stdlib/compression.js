@@ -8,7 +8,7 @@
 
   const formatOf = (v, what) => {
     const format = internal.text(v);
-    if (p.arrayIndexOf(formats, format) < 0) throw new p.TypeError(`${what}: ${format} is not a format of compression`);
+    if (p.arrayIndexOf(formats, format) < 0) throw new p.TypeError(`${what}: ${format} is not a supported compression format`);
     return format;
   };
   const bufferOf = (chunk) => internal.bufferOf(internal.copy(chunk, 'the chunk'));

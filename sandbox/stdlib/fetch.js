@@ -108,10 +108,10 @@
   // host and returns the parsed response.
   const request = async function request(options) {
     if (typeof options === 'string') options = { url: options };
-    if (!internal.isObject(options)) throw new p.TypeError('api.request: an object with method and path or url is needed');
+    if (!internal.isObject(options)) throw new p.TypeError('api.request: the argument must be an object with method and path or url');
     const { method = 'GET', path, url, query, headers, body, signal } = options;
     let target = url ?? path;
-    if (typeof target !== 'string') throw new p.TypeError('api.request: path or url is needed');
+    if (typeof target !== 'string') throw new p.TypeError('api.request: path or url is required');
     const base = internal.apiBase;
     if (internal.parseURL(target) === null) {
       if (base === undefined) throw new p.TypeError(`api.request: ${target} is not a URL; paths are relative to the one host that an execution may reach, and this one has none or several`);

@@ -7,8 +7,8 @@
   class FormData {
     #list = []; // alternating names and values
     constructor(form = undefined, submitter = undefined) {
-      if (form !== undefined) throw new p.TypeError('FormData: there are no forms here');
-      if (submitter !== undefined && submitter !== null) throw new p.TypeError('FormData: there are no forms here');
+      if (form !== undefined) throw new p.TypeError('FormData: the argument must be undefined, because there is no document');
+      if (submitter !== undefined && submitter !== null) throw new p.TypeError('FormData: the argument must be undefined, because there is no document');
     }
     static {
       of = (o) => {
@@ -82,7 +82,7 @@
   // make converts an entry's value: a blob becomes a file.
   const make = (value, filename, named) => {
     if (!internal.isBlob(value)) {
-      if (named) throw new p.TypeError('FormData: a value with a file name is a Blob');
+      if (named) throw new p.TypeError('FormData: a value with a file name must be a Blob');
       return internal.usv(value);
     }
     if (filename !== undefined) filename = internal.usv(filename);

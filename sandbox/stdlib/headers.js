@@ -38,7 +38,7 @@
     return type === 'application/x-www-form-urlencoded' || type === 'multipart/form-data' || type === 'text/plain';
   };
   const allowed = (h, name, value) => {
-    if (h.guard === 'immutable') throw new p.TypeError('Headers: these headers cannot be changed');
+    if (h.guard === 'immutable') throw new p.TypeError('Headers: the headers are immutable');
     if (h.guard !== 'request-no-cors') return true;
     return value === undefined ? name === 'content-type' || simple(name, '') : simple(name, value);
   };

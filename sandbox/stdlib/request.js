@@ -101,7 +101,7 @@
         return;
       }
       if (from === null || from.body === null) return;
-      if (internal.bodyUnusable(from.body)) throw new p.TypeError('Request: the body of the given request was read already, or is locked');
+      if (internal.bodyUnusable(from.body)) throw new p.TypeError('Request: the body of the given request was already read or is locked');
       // The body moves to the new request; the given request's body is marked as used.
       s.body = internal.bodyOf(from.body.bytes, from.body.stream);
       if (from.body.bytes !== null) from.body.used = true;
@@ -150,7 +150,7 @@
     }
     clone() {
       const s = of(this);
-      if (internal.bodyUnusable(s.body)) throw new p.TypeError('Request.clone: the body was read already, or is locked');
+      if (internal.bodyUnusable(s.body)) throw new p.TypeError('Request.clone: the body was already read or is locked');
       const copy = { __proto__: null };
       for (const name in s) copy[name] = s[name];
       copy.headers = internal.headers(p.arraySlice(internal.headerList(s.headers)), internal.headerGuardOf(s.headers));

@@ -80,7 +80,7 @@
     get headers() { return of(this).headers; }
     clone() {
       const s = of(this);
-      if (internal.bodyUnusable(s.body)) throw new p.TypeError('Response.clone: the body was read already, or is locked');
+      if (internal.bodyUnusable(s.body)) throw new p.TypeError('Response.clone: the body was already read or is locked');
       const guard = internal.headerGuardOf(s.headers);
       return new Response(internal.key, { __proto__: null, type: s.type, url: s.url, redirected: s.redirected, status: s.status, statusText: s.statusText,
         headers: internal.headers(p.arraySlice(internal.headerList(s.headers)), guard), body: internal.cloneBody(s.body) });

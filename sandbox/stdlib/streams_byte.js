@@ -232,7 +232,7 @@
     if (c.stream.state === 'closed') {
       if (n !== 0) throw new p.TypeError('the stream is closed: nothing can be written');
     } else {
-      if (n === 0) throw new p.TypeError('0 bytes were written to a stream that is open');
+      if (n === 0) throw new p.TypeError('at least 1 byte must be written to an open stream');
       if (first.filled + n > first.length) throw new p.RangeError('more bytes were written than there is room');
     }
     first.buffer = transfer(first.buffer);
@@ -243,8 +243,8 @@
     if (c.stream.state === 'closed') {
       if (at.length !== 0) throw new p.TypeError('the stream is closed: nothing can be written');
     } else if (at.length === 0) throw new p.TypeError('the view is empty');
-    if (first.offset + first.filled !== at.offset) throw new p.RangeError('the view is at another place');
-    if (first.bufferLength !== p.bufferLength(at.buffer)) throw new p.RangeError('the view has a buffer of another length');
+    if (first.offset + first.filled !== at.offset) throw new p.RangeError('the view has a different offset');
+    if (first.bufferLength !== p.bufferLength(at.buffer)) throw new p.RangeError('the view has a buffer of a different length');
     if (first.filled + at.length > first.length) throw new p.RangeError('the view is larger than the room');
     const { length } = at;
     first.buffer = transfer(at.buffer);

@@ -185,7 +185,7 @@
     const { next } = it;
     const s = streams.create();
     const unwrap = (result, what) => {
-      if (!internal.isObject(result)) throw new p.TypeError(`ReadableStream.from: ${what} gave no object`);
+      if (!internal.isObject(result)) throw new p.TypeError(`ReadableStream.from: ${what} did not return an object`);
       return result;
     };
     const pull = () => p.promiseThen(streams.call(next, it, []), (result) => {

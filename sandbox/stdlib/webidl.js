@@ -135,7 +135,7 @@
     const { next } = it, out = [];
     for (;;) {
       const result = p.apply(next, it, []);
-      if (!internal.isObject(result)) throw new p.TypeError(`${what}: the iterator gave no object`);
+      if (!internal.isObject(result)) throw new p.TypeError(`${what}: the iterator did not return an object`);
       if (result.done) return out;
       p.arrayPush(out, convert(result.value));
     }
