@@ -514,3 +514,31 @@ func scribbled(random *rand.Rand, changes []byte, size uint32, i int) []byte {
 	}
 	return out
 }
+
+// TestBodiesDoNotOutlastWaits checks what a run sees of a response that it had not read, and that bytes add up.
+func TestBodiesDoNotOutlastWaits(t *testing.T) {
+	o := newOrigin(t)
+	e := o.engine(t, &names{addrs: map[string][]string{"example.com": {"93.184.216.34"}}})
+	grants := sandbox.Grants{Waits: waits, Network: sandbox.Network{Mode: sandbox.NetworkPublic}}
+	script := sandbox.Script{Code: `const r = await fetch('http://example.com/');
+		const read = await fetch('http://example.com/');
+		const text = await read.text();
+		console.log(text.length);
+		await airlock.sleep('1 day');
+		return [text.length > 0, (await (await fetch('http://example.com/')).text()).length > 0,
+			await r.text().catch((e) => e.message)]`}
+	r := run(t, e, script, grants)
+	again := resume(t, e, r, script, grants, sandbox.Answer{Seq: 1})
+	const want = `[true,true,"the body of this response did not outlast a wait: read bodies before waiting"]`
+	if string(again.Value) != want || again.Usage.APICalls != 3 {
+		t.Errorf("%s %s, %d calls", again.Value, again.Error, again.Usage.APICalls)
+	}
+	var length int64
+	if _, err := fmt.Sscan(r.Output, &length); err != nil {
+		t.Fatal(err)
+	}
+	grants.Limits.FetchBytes = length * 3 / 2
+	if r := resume(t, e, r, script, grants, sandbox.Answer{Seq: 1}); r.Limit != sandbox.LimitFetchBytes {
+		t.Errorf("limit %q, %s %s", r.Limit, r.Value, r.Error)
+	}
+}

@@ -147,6 +147,7 @@ func (r *run) newClient(traceParent string) *egress.Client {
 func (r *run) grantNetwork(client *egress.Client, told *setup) (end func()) {
 	n := &r.grants.Network
 	x := egress.NewExchanges(client, &r.memory)
+	x.Later = r.segment > 0
 	r.requests.counted["fetch"] = x.Fetch
 	r.requests.followUps["fetch.read"] = x.Read
 	r.powers.sync["fetch.send"], r.powers.sync["fetch.abort"] = x.Upload, x.Abort

@@ -27,6 +27,8 @@ const maxBodies = 256
 type Exchanges struct {
 	client *Client
 	memory hostops.Background
+	// Later reports that the run had segments before, whose bodies are gone.
+	Later bool
 
 	mu      sync.Mutex
 	uploads map[int32][]byte
@@ -163,18 +165,26 @@ func listHeader(h http.Header) [][2]string {
 	return out
 }
 
+// noBody returns the error of a body that is not there.
+func (x *Exchanges) noBody() error {
+	if x.Later {
+		return hostops.Throw("TypeError", "the body of this response did not outlast a wait: read bodies before waiting")
+	}
+	return hostops.Throw("TypeError", "no such body")
+}
+
 // Read returns the next piece of a body, or null at its end. Its payload is the ID of the exchange.
 func (x *Exchanges) Read(ctx context.Context, payload string) (hostops.Answer, error) {
 	n, err := strconv.ParseInt(payload, 10, 32)
 	if err != nil {
-		return hostops.Answer{}, hostops.Throw("TypeError", "no such body")
+		return hostops.Answer{}, x.noBody()
 	}
 	id := int32(n)
 	x.mu.Lock()
 	body := x.bodies[id]
 	x.mu.Unlock()
 	if body == nil {
-		return hostops.Answer{}, hostops.Throw("TypeError", "no such body")
+		return hostops.Answer{}, x.noBody()
 	}
 	buf := make([]byte, chunkBytes) // exchangeRoom has it
 	got := 0
