@@ -46,6 +46,7 @@ func Check(data []byte, tiers []Tier) ([]Violation, error) {
 	checkWriteOnly(t, r)
 	checkBuckets(t, r)
 	checkQueues(t, r)
+	checkTables(t, r)
 	checkKeys(t, r)
 	checkLogs(t, r)
 	checkFunctions(t, tiers, r)

@@ -144,3 +144,18 @@ func checkSecrets(t *template, r *report) {
 		}
 	}
 }
+
+func checkTables(t *template, r *report) {
+	for _, name := range t.each("AWS::DynamoDB::Table") {
+		table := t.resources[name]
+		if get(table.props, "SSESpecification", "SSEEnabled") != true {
+			r.add("table-encryption", name, "must be encrypted with a key of the account")
+		}
+		if get(table.props, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") != true {
+			r.add("table-recovery", name, "must have point-in-time recovery")
+		}
+		if text(table.attrs["DeletionPolicy"]) != "Retain" || text(table.attrs["UpdateReplacePolicy"]) != "Retain" {
+			r.add("table-retain", name, "DeletionPolicy and UpdateReplacePolicy must be Retain")
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"encoding/json"
 	"os"
 	"reflect"
 	"regexp"
@@ -8,6 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -29,6 +35,75 @@ func TestTableHasTheMembersOfARecord(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the template has\n%s\na record has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// The table of the state is the one that package dynamostate needs, with the TTL by its attribute.
+func TestStateTableHasItsSchema(t *testing.T) {
+	var table struct {
+		Properties struct {
+			BillingMode            string
+			AttributeDefinitions   []map[string]string
+			KeySchema              []map[string]string
+			GlobalSecondaryIndexes []struct {
+				IndexName  string
+				KeySchema  []map[string]string
+				Projection map[string]string
+			}
+			TimeToLiveSpecification struct {
+				AttributeName string
+				Enabled       bool
+			}
+		}
+	}
+	if err := json.Unmarshal(stateTable(t), &table); err != nil {
+		t.Fatal(err)
+	}
+	got, want := table.Properties, dynamostate.Schema("")
+	keys := func(keys []types.KeySchemaElement) (out []map[string]string) {
+		for _, k := range keys {
+			out = append(out, map[string]string{"AttributeName": *k.AttributeName, "KeyType": string(k.KeyType)})
+		}
+		return out
+	}
+	var attributes []map[string]string
+	for _, a := range want.AttributeDefinitions {
+		attributes = append(attributes,
+			map[string]string{"AttributeName": *a.AttributeName, "AttributeType": string(a.AttributeType)})
+	}
+	if len(got.GlobalSecondaryIndexes) != 1 || len(want.GlobalSecondaryIndexes) != 1 {
+		t.Fatalf("%d indexes, want %d", len(got.GlobalSecondaryIndexes), len(want.GlobalSecondaryIndexes))
+	}
+	due, index := got.GlobalSecondaryIndexes[0], want.GlobalSecondaryIndexes[0]
+	for name, pair := range map[string][2]any{
+		"billing":        {got.BillingMode, string(want.BillingMode)},
+		"attributes":     {got.AttributeDefinitions, attributes},
+		"keys":           {got.KeySchema, keys(want.KeySchema)},
+		"index":          {due.IndexName, *index.IndexName},
+		"keys of index":  {due.KeySchema, keys(index.KeySchema)},
+		"what it has":    {due.Projection, map[string]string{"ProjectionType": string(index.Projection.ProjectionType)}},
+		"TTL":            {got.TimeToLiveSpecification.AttributeName, dynamostate.TTLAttribute},
+		"TTL is enabled": {got.TimeToLiveSpecification.Enabled, true},
+	} {
+		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// stateTable returns the resource StateTable as JSON.
+func stateTable(t *testing.T) []byte {
+	t.Helper()
+	_, text, _ := strings.Cut(string(read(t, root)), "  StateTable:\n")
+	text, _, _ = strings.Cut(text, "\n\n")
+	var table map[string]any
+	if err := yaml.Unmarshal([]byte(text), &table); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // columns returns the members of a struct as columns.
