@@ -90,10 +90,10 @@ func newExecutor(
 	if e.queue, err = queue.New(sizes); err != nil {
 		return nil, err
 	}
-	if e.results, err = results.New[results.Finished](cfg.KeptResults, cfg.KeptResultBytes); err != nil {
+	if e.results, err = results.New[results.Finished](cfg.Results.Most, cfg.Results.Bytes); err != nil {
 		return nil, err
 	}
-	if e.pure, err = results.New[execution.Result](cfg.KeptResults, cfg.KeptResultBytes); err != nil {
+	if e.pure, err = results.New[execution.Result](cfg.Results.Most, cfg.Results.Bytes); err != nil {
 		return nil, err
 	}
 	if deps.State != nil {
@@ -103,7 +103,7 @@ func newExecutor(
 }
 
 func newKeys(cfg Config, deps Deps) (*idempotency.Keys, error) {
-	memory, err := results.NewOnce(bounds.Of(bounds.Keys).Most, cfg.KeptResultBytes, deps.Now)
+	memory, err := results.NewOnce(bounds.Of(bounds.Keys).Most, cfg.Results.Bytes, deps.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	}
 	h.jobs = &jobs.Handlers{
 		Executions: e, ExecuteNow: e.serve, Callbacks: cfg.Callbacks, Results: e.results, Streams: running,
-		Keys: h.keys, Wake: deps.Wake, Now: deps.Now, Logger: deps.Logger,
+		Keys: h.keys, Wake: deps.Wake, FourEyes: fourEyes(deps.Policy), Now: deps.Now, Logger: deps.Logger,
 	}
 	h.functions = &registry.Handlers{
 		Registry: e.registry, Policy: h.admission, Respond: e.respond, Accept: h.jobs.Accept, Now: deps.Now,
@@ -148,6 +148,9 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 		return err
 	}
 	h.background, h.jobs.Queue = s.background, s.background.jobs
+	if cfg.SnapshotKeys != nil {
+		e.park = h.jobs.Queue.Park
+	}
 	return s.background.addSchedules(cfg, deps, e.registry, h.jobs.Submit)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/registry"
 	"github.com/airlock-run/airlock/gateway/schedule"
+	"github.com/airlock-run/airlock/policy"
 )
 
 // background runs what nobody waits for: jobs, their callbacks and schedules. It is nil for a gateway without state.
@@ -33,10 +35,35 @@ func newBackground(cfg Config, deps Deps, e *executor, detail func(error) string
 		Store: deps.State, Workers: cfg.Places + cfg.SparePlaces,
 		Runner: &jobs.ExecutionRunner{
 			Executor: e, Records: deps.Records, Detail: detail, Logger: deps.Logger, Callback: b.sender.Send,
+			Append: e.append, Keys: cfg.SnapshotKeys, Now: deps.Now,
 		},
-		Now: deps.Now, Random: rand.Float64, Logger: deps.Logger,
+		Waits: jobs.Waits{Keys: cfg.SnapshotKeys, MaxAge: maxAge(deps.Policy), Record: e.append, NewID: deps.NewID},
+		Now:   deps.Now, Random: rand.Float64, Logger: deps.Logger,
 	})
 	return b, err
+}
+
+// maxAge returns a func that returns how long a paused execution of a tier may exist. A tier that is gone, or that no
+// longer lets executions wait, leaves them a week.
+func maxAge(policies Decider) func(tier string) time.Duration {
+	const fallback = 7 * 24 * time.Hour
+	return func(name string) time.Duration {
+		for _, t := range policies.Tiers() {
+			if t.Name == name && t.Waits.MaxAge > 0 {
+				return t.Waits.MaxAge
+			}
+		}
+		return fallback
+	}
+}
+
+// fourEyes returns a func that reports whether a tier refuses approvals by who started the execution.
+func fourEyes(policies Decider) func(tier string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(policies.Tiers(), func(t policy.Tier) bool {
+			return t.Name == name && t.Waits.ApproverIsNotRequester
+		})
+	}
 }
 
 // addSchedules makes the clock that submits the functions whose time has come.

@@ -21,6 +21,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/meter"
+	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -51,13 +52,21 @@ type Config struct {
 	Callbacks callbacks.Rules
 	Hooks     HooksConfig
 
-	KeptResults     int // 1,000
-	KeptResultBytes int // 64 MiB
+	// SnapshotKeys encrypt the snapshots of paused executions. Without them, no execution may pause.
+	SnapshotKeys *waits.Keys
+
+	Results ResultsConfig
 
 	ReadTimeout  time.Duration // for a whole request, headers and body; 10 s
 	WriteTimeout time.Duration // for a whole response, or one event of a stream; 30 s
 	IdleTimeout  time.Duration // between requests of a connection; 75 s
 	Streams      StreamsConfig
+}
+
+// ResultsConfig bounds the results that are kept in memory.
+type ResultsConfig struct {
+	Most  int // 1,000
+	Bytes int // 64 MiB
 }
 
 // StreamsConfig configures streams of events.
@@ -143,8 +152,8 @@ func (c Config) checked() (Config, error) {
 	ok = duration(&c.QueueWait, 30*time.Second) && ok
 	ok = number(&c.Hooks.Rate, 300) && ok
 	ok = duration(&c.Overhead, 500*time.Millisecond) && ok
-	ok = number(&c.KeptResults, bounds.Of(bounds.Results).Most) && ok
-	ok = number(&c.KeptResultBytes, bounds.Of(bounds.Results).Bytes) && ok
+	ok = number(&c.Results.Most, bounds.Of(bounds.Results).Most) && ok
+	ok = number(&c.Results.Bytes, bounds.Of(bounds.Results).Bytes) && ok
 	ok = duration(&c.ReadTimeout, 10*time.Second) && ok
 	ok = duration(&c.WriteTimeout, 30*time.Second) && ok
 	ok = duration(&c.IdleTimeout, 75*time.Second) && ok

@@ -96,6 +96,24 @@ func routeCases() []routeCase {
 		{route: "DELETE /api/result/{id}", path: "/api/result/{job}", scope: authn.Execute, ok: 200, others: 404, bad: []try{
 			{path: "/api/result/{id}", status: 409}, {path: "/api/result/exec_0123456789", status: 404},
 		}},
+		{
+			route: "GET /api/executions", path: "/api/executions?status=paused", scope: authn.Execute, ok: 200,
+			bad: queries("/api/executions", "status=done", "status=paused&limit=0", "status=paused&limit=201",
+				"status=paused&cursor=x"),
+		},
+		{route: "GET /api/executions/{id}", path: "/api/executions/{id}", scope: authn.Execute, ok: 200, others: 404,
+			bad: []try{{path: "/api/executions/x", status: 404}, {path: "/api/executions/" + long, status: 404}}},
+		{route: "DELETE /api/executions/{id}", path: "/api/executions/{job}", scope: authn.Execute, ok: 200, others: 404,
+			bad: []try{{path: "/api/executions/{id}", status: 409}, {path: "/api/executions/x", status: 404}}},
+		{route: "POST /api/executions/{id}/resume", path: "/api/executions/{id}/resume",
+			body: `{"decisions":[{"seq":1,"decision":"approve"}]}`, scope: authn.Approve, ok: 404, others: 404,
+			bad: bodies(try{body: `{"decisions":[]}`, status: 400}, try{body: `{"decisions":[{"seq":"1"}]}`, status: 400}),
+		}, // {id} is not paused; waits_routes_test.go resumes executions
+		{route: "POST /api/executions/{id}/events/{name}", path: "/api/executions/{id}/events/e", body: `{}`,
+			scope: authn.Execute, ok: 404, others: 404, bad: []try{
+				{body: `{`, status: 400}, {path: "/api/executions/x/events/e", status: 404},
+				{status: 415, headers: []string{"Content-Encoding: gzip"}},
+			}},
 		{route: "GET /api/engines", path: "/api/engines", ok: 200},
 		{route: "GET /api/policies", path: "/api/policies", ok: 200},
 		{route: "GET /api/stats", path: "/api/stats", ok: 200},

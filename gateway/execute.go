@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -34,6 +35,7 @@ type executor struct {
 	results   *results.Store[results.Finished]
 	pure      *results.Store[execution.Result] // by identity
 	registry  *registry.Registry               // nil without state
+	park      parker                           // nil where nothing may pause
 	activity  *dashboard.Activity
 	meter     *meter.Meter
 	tracer    trace.Tracer // may be nil
@@ -48,8 +50,12 @@ type executor struct {
 	logger       *slog.Logger
 }
 
+// parker stores an execution that paused as a job. It returns the result for the caller.
+type parker func(ctx context.Context, s api.Submission, result execution.Result) (execution.Result, error)
+
 // Execute implements api.Executor.
 func (e *executor) Execute(ctx context.Context, s api.Submission) (execution.Result, error) {
+	s.Waits = s.Waits && e.park != nil
 	s, end := e.startSpan(e.admission.remoteTools.AddTo(ctx, s))
 	result, err := e.execute(ctx, s)
 	end(result, err)
@@ -85,7 +91,31 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 	case !reply.Recorded:
 		return e.finish(ctx, r, reply.Result)
 	}
+	if reply.Result.Status == execution.Paused && !s.Stored {
+		return e.keepPaused(ctx, r, reply.Result)
+	}
 	return e.keep(r, reply.Result), nil
+}
+
+// keepPaused stores an execution that paused and was not a job before. If that fails, the execution has ended, and a
+// second record says so.
+func (e *executor) keepPaused(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
+	result = r.complete(result)
+	stored := r.Submission
+	stored.Request.Tools = slices.DeleteFunc(slices.Clone(stored.Request.Tools), func(t execution.Tool) bool {
+		return t.Server != "" // these are added again when it continues
+	})
+	kept, err := e.park(context.WithoutCancel(ctx), stored, result)
+	if err == nil {
+		e.meter.Observe(sampleOf(kept))
+		e.activity.Changed()
+		return kept, nil
+	}
+	line := "the execution paused and could not be stored; it has ended"
+	record := r.record(execution.Result{Status: execution.Failed, Error: &line, Policy: result.Policy,
+		Engine: result.Engine}, e.keepCode)
+	record.ID, record.Parent, record.Segment = e.newID(), r.ID, 1
+	return r.unfinished(), errors.Join(err, e.append(ctx, record))
 }
 
 // runInTurn waits for a place and invokes a function. If the invocation is throttled, which means that nothing ran, it
@@ -274,6 +304,9 @@ func (e *executor) keep(r *run, result execution.Result) execution.Result {
 	result = r.complete(result)
 	e.meter.Observe(sampleOf(result))
 	e.activity.Changed()
+	if r.Resume != nil || result.Status == execution.Paused {
+		return result // the stored job knows more
+	}
 	if body, err := api.Encode(result); err == nil {
 		owner := r.Caller.Owner()
 		e.results.Put(owner, result.ID, results.Finished{Owner: owner, Body: body, Job: r.HasCallback}, len(body))

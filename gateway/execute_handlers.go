@@ -52,5 +52,9 @@ func (e *executor) send(c *fiber.Ctx, result execution.Result) error {
 		return err
 	}
 	c.Set(api.ExecutionID, result.ID)
+	if result.Status == execution.Paused {
+		c.Set(fiber.HeaderLocation, api.ExecutionPath(result.ID))
+		c.Status(202)
+	}
 	return api.SendJSON(c, body)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/queue"
 	"github.com/airlock-run/airlock/gateway/registry"
+	"github.com/airlock-run/airlock/gateway/waits"
 )
 
 // problems renders, counts and logs failures. It is safe for concurrent use.
@@ -171,6 +172,7 @@ func stateProblem(err error) *api.Problem {
 		changed  *registry.Changed
 		quota    *execution.QuotaError
 		fault    *execution.StoreError
+		unfit    *waits.Refusal
 	)
 	switch {
 	case errors.As(err, &missing):
@@ -192,12 +194,22 @@ func stateProblem(err error) *api.Problem {
 		return &api.Problem{
 			Status: 503, Code: "queue_full", Detail: "too many jobs are waiting; try again", RetryAfter: 5 * time.Second,
 		}
+	case errors.As(err, &unfit):
+		return unfitProblem(unfit)
 	case errors.Is(err, jobs.ErrEnded):
 		return &api.Problem{
 			Status: 409, Code: "ended", Detail: "the execution has ended; there is nothing to cancel",
 		}
 	}
 	return nil
+}
+
+// unfitProblem returns the problem of a decision that does not apply to a paused execution.
+func unfitProblem(e *waits.Refusal) *api.Problem {
+	if e.Invalid {
+		return &api.Problem{Status: 400, Code: string(execution.InvalidRequest), Detail: e.Reason}
+	}
+	return &api.Problem{Status: 409, Code: "not_waiting", Detail: e.Reason}
 }
 
 // quotaProblem returns 507 if only deleting makes room, and 429 if waiting does. Both name the quota, its use, and

@@ -108,6 +108,7 @@ func invocationOf(s api.Submission) execution.Invocation {
 		Caller:     execution.Caller{Subject: s.Caller.Subject, Tenant: s.Caller.Tenant, IP: s.IP},
 		ReceivedAt: s.ReceivedAt, Scopes: authn.RestrictingScopes(s.Caller.Scopes), TraceParent: s.TraceParent,
 		Function: s.Function, Content: s.Content, StartBefore: s.StartBefore,
+		Segments: execution.Segments{Waits: s.Waits, Resume: s.Resume},
 	}
 }
 

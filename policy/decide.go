@@ -63,6 +63,7 @@ func standardChecks() []check {
 		{"packages", choosePackages},
 		{"code-size", checkSize},
 		{"engine", chooseEngine},
+		{"waits", grantWaits},
 		{scanCheck, scanCode},
 		{"forbidden-pattern", checkPatterns},
 		{"forbidden-category", checkCategories},

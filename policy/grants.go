@@ -34,8 +34,14 @@ type Grants struct {
 	Modules []string
 	// Packages are the packages of the deployment that the code may import.
 	Packages []string
+	Runtime
+}
+
+// Runtime is what runs the code, and what it may wait for.
+type Runtime struct {
 	// Engine is the engine that runs the code; "" is QuickJS.
 	Engine string
+	Waits  Waits
 }
 
 // MarshalJSON writes the grants in camelCase, durations in milliseconds, lists never null.
@@ -60,11 +66,12 @@ func (g Grants) MarshalJSON() ([]byte, error) {
 		Modules     []string `json:"modules"`
 		Packages    []string `json:"packages,omitempty"`
 		Engine      string   `json:"engine,omitempty"`
+		Waits       *Waits   `json:"waits,omitempty"`
 	}{
 		g.Timeout.Milliseconds(), g.CPU.Milliseconds(), g.MemoryBytes, g.OutputBytes, g.LogEntries, g.LogChars, g.APICalls,
 		g.Depth,
 		g.CodeBytes, g.Eval, cmp.Or(g.Network, NetworkNone), listed(g.Hosts), listed(g.OpenedHosts), listed(g.Secrets),
 		listed(g.Tools), cmp.Or(g.Files, FilesNone), listed(g.Modules), g.Packages,
-		g.Engine,
+		g.Engine, g.Waits.orNil(),
 	})
 }

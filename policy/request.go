@@ -37,6 +37,8 @@ type Request struct {
 	// QuickJS.
 	Engine      string
 	QuickJSOnly []string
+	// Waits says that the execution is kept if it pauses.
+	Waits bool
 	// Tier defaults to DefaultTier.
 	Tier string
 	// Limits lower the tier's.

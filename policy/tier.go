@@ -60,6 +60,8 @@ type Tier struct {
 	CodeBytes int
 	// BlockLevel is the lowest danger level that this tier refuses: "high" or "critical" for the built-ins.
 	BlockLevel string
+	// Waits says how an execution may wait.
+	Waits Waits
 }
 
 // The limits of the built-in tiers on the size of each source.
@@ -82,13 +84,14 @@ func Builtin() []Tier {
 			OutputBytes: 1 << 20, LogEntries: 1000, LogChars: 1000, APICalls: 50,
 			Depth: depth.Default, CodeBytes: MaxCodeBytes,
 			BlockLevel: threat.Critical,
+			Waits:      Waits{MaxPending: 16, MaxAge: 7 * 24 * time.Hour, MaxImageBytes: 16 << 20},
 		}
 	}
 	strict := tier("strict", 5, 32, NetworkNone, FilesNone, false, basic)
-	strict.Packages = nil
+	strict.Packages, strict.Waits = nil, Waits{}
 	strict.BlockLevel, strict.CodeBytes, strict.LogEntries = threat.High, strictCodeBytes, 100
 	agent := tier("agent", 60, 256, NetworkPublic, FilesWrite, true, []string{AnyModule})
-	agent.LogEntries = 10_000
+	agent.LogEntries, agent.Waits.MaxPending = 10_000, 64
 	return []Tier{
 		strict,
 		tier("standard", 15, 64, NetworkAllowlist, FilesRead, false, plain),
@@ -117,10 +120,11 @@ func (t Tier) MarshalJSON() ([]byte, error) {
 		CodeBytes   int      `json:"codeBytes"`
 		BlockLevel  string   `json:"blockLevel"`
 		Engines     []string `json:"engines,omitempty"`
+		Waits       *Waits   `json:"waits,omitempty"`
 	}{
 		t.Name, t.Base, t.Timeout.Milliseconds(), t.CPU.Milliseconds(), t.MemoryBytes, t.Network, t.Files, t.Eval,
 		listed(t.Modules), t.OutputBytes, t.LogEntries, t.LogChars, t.APICalls, t.Depth, t.CodeBytes, t.BlockLevel,
-		t.Engines,
+		t.Engines, t.Waits.orNil(),
 	})
 }
 

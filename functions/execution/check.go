@@ -124,6 +124,12 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	switch {
 	case t.Via != "" && t.Via != ToolOfCaller:
 		return invalid(field+".via", "must be caller, or be left out; got %q", clip(t.Via, 40))
+	case t.Approval != "" && t.Approval != ApprovalRequired:
+		return invalid(field+".approval", "must be required, or be left out; got %q", clip(t.Approval, 40))
+	case t.Via != "" && (t.Approval != "" || t.Durable):
+		return invalid(field+".via", "is caller, who does not wait with the execution; leave approval and durable out")
+	case t.Durable && t.Approval != "":
+		return invalid(field+".durable", "is true, so the tool must have no approval: its answer is the decision")
 	case t.Via != "" && t.URL != "":
 		return invalid(field+".via", "is caller, so the tool must have no url")
 	case t.URL == "":

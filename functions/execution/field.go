@@ -77,11 +77,11 @@ func accepted(pattern string) (string, bool) {
 		return "an object, one global per entry", true
 	case "limits", "debug", "tools[]", "caller":
 		return "an object with the fields " + members(pattern), true
-	case "debug.stackTraces", "debug.profile", "debug.steps", "stream":
+	case "debug.stackTraces", "debug.profile", "debug.steps", "stream", "tools[].durable", "waits":
 		return "true or false", true
 	case "tools":
 		return "an array of tools", true
-	case "tools[].name", "tools[].description", "tools[].url", "hosts[]", "secrets[]",
+	case "tools[].name", "tools[].description", "tools[].url", "tools[].approval", "hosts[]", "secrets[]",
 		"id", "via", "scopes[]", "traceParent", "caller.subject", "caller.tenant", "caller.ip":
 		return "a string", true
 	case "files":
@@ -115,7 +115,7 @@ func members(pattern string) string {
 	case "debug":
 		return "stackTraces, profile, steps"
 	case "tools[]":
-		return "name, description, inputSchema, outputSchema, url"
+		return "name, description, inputSchema, outputSchema, url, approval, durable"
 	case "caller":
 		return "subject, tenant, ip"
 	}

@@ -56,6 +56,7 @@ type Invocation struct {
 	// Replay is the audit record of an execution to replay; Request is then empty. Nothing outside is reached and
 	// nothing is recorded. The Result is that of the replay, under ID.
 	Replay json.RawMessage `json:"replay,omitempty"`
+	Segments
 	// Decision, which may be nil, returns the decision of the gateway's policy for an invoker that writes the record.
 	// It is not sent.
 	Decision func() Decision `json:"-"`
@@ -68,6 +69,14 @@ type Invocation struct {
 	Free func() `json:"-"`
 	// CallTool, which may be nil, calls the tools of the caller. It is not sent: an invoker that can carries the calls.
 	CallTool CallTool `json:"-"`
+}
+
+// Segments say whether an execution may run in several segments, with pauses between, and which of them this is.
+type Segments struct {
+	// Waits says that the gateway keeps the execution if it pauses. Without it, the code cannot wait.
+	Waits bool `json:"waits,omitempty"`
+	// Resume continues a paused execution. Invocation.ID is then that of the new segment's record.
+	Resume *Resume `json:"resume,omitempty"`
 }
 
 // A Decision is a policy decision in the form of an audit record.

@@ -72,6 +72,9 @@ type Debug struct {
 // ToolOfCaller is the value of [Tool.Via] for a tool that the caller answers over the execution's own stream.
 const ToolOfCaller = "caller"
 
+// ApprovalRequired is the value of [Tool.Approval] for a tool whose calls a person must approve.
+const ApprovalRequired = "required"
+
 // A Tool is a function that the host calls for the guest: POST {"tool","params","executionId"} to URL or, if Via is
 // ToolOfCaller, a call of the program that follows the execution.
 type Tool struct {
@@ -84,6 +87,10 @@ type Tool struct {
 	URL          string          `json:"url,omitempty"`
 	// Via is ToolOfCaller, or "".
 	Via string `json:"via,omitempty"`
+	// Approval is ApprovalRequired if a person must approve each call, or "".
+	Approval string `json:"approval,omitempty"`
+	// Durable says that the answer to a call comes later, in a resume of the paused execution.
+	Durable bool `json:"durable,omitempty"`
 	// Server identifies the server that listed a remote tool; "" for a tool of the request. It travels in
 	// [Invocation.Servers].
 	Server string `json:"-"`

@@ -5,7 +5,8 @@ import "encoding/json"
 // Status is how an execution ended. Codes are append-only.
 type Status string
 
-// The statuses. Queued and Running occur only where a result is polled.
+// The statuses. Queued and Running occur only where a result is polled. Paused is not an end: the execution waits, and
+// continues when it is resumed. Expired is the end of one that nobody resumed in time.
 const (
 	Completed Status = "completed"
 	Failed    Status = "error"
@@ -14,6 +15,8 @@ const (
 	Cancelled Status = "cancelled"
 	Queued    Status = "queued"
 	Running   Status = "running"
+	Paused    Status = "paused"
+	Expired   Status = "expired"
 )
 
 // The values of [Result.Limit]. Codes are append-only.
@@ -62,10 +65,23 @@ type Result struct {
 	Debug    json.RawMessage `json:"debug,omitempty"`
 	// Function is set if a saved function ran.
 	Function *FunctionRef `json:"function,omitempty"`
-	// Warm reports whether a saved function started from its warm state, after its top level; ColdReason says why it
-	// could not.
+	Start
+	Pause
+}
+
+// Start says how the run of a saved function started.
+type Start struct {
+	// Warm reports whether it started from its warm state, after its top level; ColdReason says why it could not.
 	Warm       *bool  `json:"warm,omitempty"`
 	ColdReason string `json:"coldReason,omitempty"`
+}
+
+// Pause is what a paused execution waits for.
+type Pause struct {
+	Waiting []Waiting `json:"waiting,omitempty"`
+	// Snapshot is the state from which the execution continues. It travels from the function to the gateway, and no
+	// further.
+	Snapshot []byte `json:"snapshot,omitempty"`
 }
 
 // An Adjustment is a limit of a request that was lowered. Memory is in bytes.

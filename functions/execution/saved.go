@@ -121,19 +121,33 @@ type Job struct {
 	StartBefore time.Time `json:"startBefore,omitzero"`
 	// Attempts counts how often no place was free.
 	Attempts int `json:"attempts,omitempty"`
-	// Owner is the process that runs it.
-	Owner string `json:"owner,omitempty"`
-	// Cancel asks the owner to stop it.
-	Cancel   bool      `json:"cancel,omitempty"`
+	Claim
 	Callback *Callback `json:"callback,omitempty"`
+	Waits
 
-	// Request and Result are stored separately.
+	// Request and Result are stored separately, and so is Waits.Snapshot.
 	Request Request         `json:"-"`
 	Result  json.RawMessage `json:"-"`
 }
 
+// RunID returns the ID of the record of the segment that runs, or ran last.
+func (j Job) RunID() string {
+	if j.Wait != nil && j.Wait.Run != "" {
+		return j.Wait.Run
+	}
+	return j.ID
+}
+
+// A Claim says which process runs a job.
+type Claim struct {
+	// Owner is the process that runs it.
+	Owner string `json:"owner,omitempty"`
+	// Cancel asks the owner to stop it.
+	Cancel bool `json:"cancel,omitempty"`
+}
+
 // Ended reports whether the job has its result.
-func (j Job) Ended() bool { return j.Status != Queued && j.Status != Running }
+func (j Job) Ended() bool { return j.Status != Queued && j.Status != Running && j.Status != Paused }
 
 // The states of a Callback.
 const (

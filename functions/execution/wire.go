@@ -39,6 +39,8 @@ type (
 		OutputSchema jsontext.Value `json:"outputSchema"`
 		URL          string         `json:"url"`
 		Via          string         `json:"via"`
+		Approval     string         `json:"approval"`
+		Durable      bool           `json:"durable"`
 	}
 	wireLimits struct {
 		CPUMs       *float64 `json:"cpuMs"`
@@ -72,6 +74,8 @@ type (
 		Before     time.Time      `json:"startBefore"`
 		// Servers has at most one entry for each namespace of the tools.
 		Servers map[string]string `json:"servers"`
+		Waits   bool              `json:"waits"`
+		Resume  *Resume           `json:"resume"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -123,6 +127,9 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	if w.QueueMs < 0 {
 		return Invocation{}, invalid("queueMs", "must not be negative")
 	}
+	if err := w.Resume.check(); err != nil {
+		return Invocation{}, err
+	}
 	r, err := w.sources()
 	if err != nil {
 		return Invocation{}, err
@@ -131,7 +138,7 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
 		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay),
-		StartBefore: w.Before.UTC(), Servers: w.Servers,
+		StartBefore: w.Before.UTC(), Servers: w.Servers, Segments: Segments{w.Waits, w.Resume},
 	}, nil
 }
 
@@ -305,7 +312,7 @@ func (w *wireRequest) fillTools(r *Request) *Error {
 	}
 	for i, t := range w.Tools {
 		tool := Tool{Description: t.Description, InputSchema: raw(t.InputSchema), OutputSchema: raw(t.OutputSchema),
-			URL: t.URL, Via: t.Via}
+			URL: t.URL, Via: t.Via, Approval: t.Approval, Durable: t.Durable}
 		if t.Name != nil {
 			tool.Name = *t.Name
 		}

@@ -21,6 +21,7 @@ func PolicyRequest(inv execution.Invocation) policy.Request {
 	return policy.Request{
 		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil,
 		Scanned: inv.Scanned,
+		Waits:   inv.Waits,
 		Tier:    q.Policy, Engine: q.Engine, QuickJSOnly: quickJSOnly(q),
 		Limits: policy.Limits{
 			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
@@ -92,6 +93,9 @@ func Record(
 	if d != nil {
 		record.Grants, record.Reasons = Encode(d.Grants), d.ReasonLines()
 		record.DangerAnalysis, record.ASTTelemetry = r.DangerAnalysis, Encode(d.Telemetry)
+	}
+	if s := inv.Resume; s != nil {
+		record.Parent, record.Segment = s.Parent, s.Segment
 	}
 	if f := inv.Function; f != nil {
 		record.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}

@@ -16,8 +16,9 @@ import (
 func scriptOf(inv execution.Invocation) sandbox.Script {
 	q := inv.Request
 	s := sandbox.Script{
-		ID: inv.ID, Code: q.Code, TypeScript: q.Language == "typescript", Entry: q.Entry, Context: q.Context, Input: q.Input,
-		Seed: q.Seed, Version: version(inv), Owner: inv.Caller.Tenant, TraceParent: inv.TraceParent,
+		ID: parent(inv), Code: q.Code, TypeScript: q.Language == "typescript", Entry: q.Entry, Context: q.Context,
+		Input: q.Input,
+		Seed:  q.Seed, Version: version(inv), Owner: inv.Caller.Tenant, TraceParent: inv.TraceParent,
 	}
 	if len(q.Files) > 0 {
 		s.Files = make(map[string][]byte, len(q.Files))
@@ -26,6 +27,14 @@ func scriptOf(inv execution.Invocation) sandbox.Script {
 		}
 	}
 	return s
+}
+
+// parent returns the ID of the execution that an invocation is a segment of.
+func parent(inv execution.Invocation) string {
+	if inv.Resume != nil {
+		return inv.Resume.Parent
+	}
+	return inv.ID
 }
 
 // version identifies the warm state that a saved function may start from. No two tenants, functions, versions or
@@ -39,7 +48,8 @@ func version(inv execution.Invocation) string {
 }
 
 // grantsOf returns the sandbox's grants: the policy's, with the tools of the request that it grants.
-func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls) (sandbox.Grants, error) {
+// kept says that the execution is kept if it pauses.
+func (r *Runner) grantsOf(g policy.Grants, q execution.Request, kept bool, calls ToolCalls) (sandbox.Grants, error) {
 	memory := g.MemoryBytes
 	if r.cfg.MaxMemoryBytes > 0 {
 		memory = min(memory, r.cfg.MaxMemoryBytes)
@@ -53,7 +63,7 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls)
 			FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
 		},
 		Eval: g.Eval, Files: fileAccess(g.Files), Modules: g.Modules, ModuleHint: moduleHint(q.Policy),
-		Network: NetworkOf(g),
+		Network: NetworkOf(g), Waits: waitsOf(g.Waits, kept),
 	}
 	out.Network.Secrets = r.secretsOf(g)
 	for _, p := range r.cfg.Packages {
@@ -70,6 +80,7 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, calls ToolCalls)
 		}
 		tool := sandbox.Tool{
 			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, URL: t.URL,
+			Approval: t.Approval == execution.ApprovalRequired, Durable: t.Durable,
 		}
 		if t.Via == execution.ToolOfCaller {
 			tool.Call = r.callerTool(t.Name)

@@ -52,6 +52,9 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 	r.EngineBuild = out.EngineBuild
 	o.packages = out.Packages
 	r.Status = status(out)
+	if p := out.Parked; r.Status == execution.Paused {
+		r.Waiting, r.Snapshot = waiting(p), p.Snapshot
+	}
 	for _, l := range out.Logs {
 		r.Logs = append(r.Logs, logOf(l))
 	}
@@ -104,6 +107,8 @@ func status(out sandbox.Result) execution.Status {
 		return execution.Cancelled
 	case out.Limit == sandbox.LimitWall || out.Limit == sandbox.LimitCPU:
 		return execution.TimedOut
+	case out.Parked != nil:
+		return execution.Paused
 	case !out.Completed():
 		return execution.Failed
 	}

@@ -35,6 +35,11 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		return Replayed{}, fmt.Errorf("nothing ran: the result of %s was reused", rec.Reused)
 	case rec.Status == string(execution.Cancelled):
 		return Replayed{}, errors.New("it was cancelled, and its record does not contain when")
+	case rec.Segment > 1:
+		return Replayed{}, fmt.Errorf("it continues %s after a pause, and its record does not contain the state that it "+
+			"continued from", rec.Parent)
+	case rec.Status == audit.DecidedStatus:
+		return Replayed{}, fmt.Errorf("it is a decision about %s: nothing ran", rec.Parent)
 	case rec.Engine != "" && rec.Engine != policy.QuickJS:
 		return Replayed{}, fmt.Errorf("it ran on %s, which cannot be replayed; only %s can", rec.Engine, policy.QuickJS)
 	case len(rec.Request) == 0:
@@ -53,7 +58,7 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	}
 	journal.Seeded = q.Seed != nil
 	o := &outcome{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via,
-		ReceivedAt: rec.Time}, now: r.cfg.Now}
+		ReceivedAt: rec.Time, Segments: execution.Segments{Waits: waited(rec)}}, now: r.cfg.Now}
 	if f := rec.Function; f != nil {
 		o.inv.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
 	}
@@ -66,7 +71,7 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	}
 	calls := r.calls()
 	defer calls.Close()
-	grants, err := r.grantsOf(o.decision.Grants, q, calls)
+	grants, err := r.grantsOf(o.decision.Grants, q, o.inv.Waits, calls)
 	if err != nil {
 		return Replayed{}, err
 	}
@@ -85,6 +90,14 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		differences = append(differences, fmt.Sprintf("packages: %s, recorded %s", named(again), named(rec.Packages)))
 	}
 	return Replayed{Result: result, Differences: differences}, nil
+}
+
+// waited reports whether a recorded execution could wait.
+func waited(rec audit.Record) bool {
+	var granted struct {
+		Waits *struct{} `json:"waits"`
+	}
+	return json.Unmarshal(rec.Grants, &granted) == nil && granted.Waits != nil
 }
 
 // named lists packages in one line.

@@ -13,9 +13,16 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// A Sandbox runs one script in a fresh guest. *sandbox.Engine implements it.
+// A Sandbox runs one script in a fresh guest. *sandbox.Engine implements it. One that can continue a run that parked is
+// a [Resumer], too.
 type Sandbox interface {
 	Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error)
+}
+
+// A Resumer continues a run that parked, in a fresh guest. *sandbox.Engine implements it.
+type Resumer interface {
+	Resume(ctx context.Context, snapshot []byte, answers []sandbox.Answer, script sandbox.Script,
+		grants sandbox.Grants) (sandbox.Result, error)
 }
 
 // A Decider decides whether an execution may run and with which grants. *policy.Set implements it.
@@ -141,7 +148,7 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 	}
 	calls := r.callsOf(o.inv)
 	defer calls.Close()
-	grants, err := r.grantsOf(o.decision.Grants, o.inv.Request, calls)
+	grants, err := r.grantsOf(o.decision.Grants, o.inv.Request, o.inv.Waits, calls)
 	if err != nil {
 		return execution.Result{}, err
 	}
@@ -151,7 +158,11 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 	o.step(audit.Started)
 	script := scriptOf(o.inv)
 	script.Engine = o.decision.Grants.Engine
-	out, err := r.cfg.Sandbox.Run(ctx, script, grants)
+	out, err := segment(ctx, r.cfg.Sandbox, o.inv.Resume, script, grants)
+	if reason, stays := unresumable(err); stays {
+		o.step(audit.Finished)
+		return o.lost(reason), nil
+	}
 	if err != nil {
 		r.cfg.Log.ErrorContext(ctx, "sandbox failed", "id", o.inv.ID, "err", err)
 		return execution.Result{}, &execution.Error{Code: execution.Internal, Message: "the sandbox could not run the code",

@@ -30,6 +30,9 @@ type List[T any] struct {
 	Next  *string `json:"next"`
 }
 
+// ExecutionPath returns the path of an execution that has paused.
+func ExecutionPath(id string) string { return "/api/executions/" + id }
+
 // Encode writes JSON for people: without the escapes that only HTML needs, and with a newline at the end.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer

@@ -29,6 +29,11 @@ type Submission struct {
 	TraceParent string
 	// StartBefore is the time until which a function may begin the execution. Zero means no bound.
 	StartBefore time.Time
+	// Resume says which part of which execution runs, if the execution has paused before. ID is then that of the segment.
+	Resume *execution.Resume
+	// Waits says that the execution may pause. If Stored is set, it is a stored job, and its result then holds the
+	// snapshot. Otherwise the executor stores it as a job.
+	Waits, Stored bool
 	// Fresh demands a run even where the result of an identical execution is known.
 	Fresh bool
 	// HasCallback says that a receiver is called back with the result, and that the stored job knows how far that is.
@@ -45,7 +50,7 @@ type Submission struct {
 func NewSubmission(c *fiber.Ctx, request execution.Request, received time.Time) Submission {
 	return Submission{
 		Request: request, Caller: CallerOf(c), IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP,
-		ReceivedAt: received.UTC(), TraceParent: TraceParent(c),
+		ReceivedAt: received.UTC(), TraceParent: TraceParent(c), Waits: true,
 		Fresh: HasDirective(c.Get(fiber.HeaderCacheControl), "no-store"),
 	}
 }

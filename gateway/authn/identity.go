@@ -16,6 +16,8 @@ const (
 	Functions = "functions"
 	// Priority permits to request priority "high".
 	Priority = "priority"
+	// Approve permits to see the paused executions of the caller's tenant and to decide about them.
+	Approve = "approve"
 	// AuditRead permits to read the audit records of the caller's tenant.
 	AuditRead = "audit:read"
 	// AuditReadAll permits to read the audit records and results of every tenant. It includes AuditRead.
@@ -23,7 +25,9 @@ const (
 )
 
 // Scopes returns every scope.
-func Scopes() []string { return []string{Execute, Functions, Priority, AuditRead, AuditReadAll} }
+func Scopes() []string {
+	return []string{Execute, Functions, Priority, Approve, AuditRead, AuditReadAll}
+}
 
 // DefaultTenant is the tenant of the operator, of the local user and of tokens without a tenant claim. A token may not
 // name it.

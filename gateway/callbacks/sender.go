@@ -143,6 +143,9 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 		return nil, fmt.Errorf("sign a callback: %w", err)
 	}
 	id := "msg_" + strings.TrimPrefix(job.ID, "exec_")
+	if !job.Ended() { // it has more than one message
+		id += "." + string(job.Status) + "." + strings.TrimPrefix(job.RunID(), "exec_")
+	}
 	signature, err := signer.Sign(id, now, body)
 	if err != nil {
 		return nil, fmt.Errorf("sign a callback: %w", err)
@@ -164,12 +167,19 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 
 // payloadOf returns the body of a callback. The result is JSON already and may be large, so it is not encoded again.
 func payloadOf(job execution.Job) ([]byte, error) {
+	event, at := string(job.Status), job.EndedAt
+	if !job.Ended() {
+		at = job.Wait.Changed
+	}
+	if job.Status == execution.Queued || job.Status == execution.Running {
+		event = "resumed"
+	}
 	head, err := json.Marshal(struct {
 		Type      string           `json:"type"`
 		Timestamp time.Time        `json:"timestamp"`
 		ID        string           `json:"id"`
 		Status    execution.Status `json:"status"`
-	}{"execution." + string(job.Status), job.EndedAt, job.ID, job.Status})
+	}{"execution." + event, at, job.ID, job.Status})
 	if err != nil {
 		return nil, fmt.Errorf("encode a callback: %w", err)
 	}

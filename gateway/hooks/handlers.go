@@ -142,7 +142,7 @@ func (h *Handlers) submission(
 	c *fiber.Ctx, f execution.SavedFunction, event json.RawMessage, id string, received time.Time,
 ) (api.Submission, error) {
 	s := api.NewSubmission(c, execution.Request{}, received)
-	s.ID, s.Via, s.Fresh = id, execution.ViaHook, true
+	s.ID, s.Via, s.Fresh, s.Waits = id, execution.ViaHook, true, false // its sender waits for an answer
 	err := h.Functions.BindHook(c.UserContext(), f, event, &s)
 	return s, err
 }

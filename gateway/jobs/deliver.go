@@ -127,8 +127,8 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 	}
 	q.keep(context.WithoutCancel(ctx), job, func(j *execution.Job) error {
 		c := j.Callback
-		if c == nil || c.State != execution.CallbackPending {
-			return errTaken
+		if c == nil || c.State != execution.CallbackPending || j.Status != job.Status || j.RunID() != job.RunID() {
+			return errTaken // there is news to tell, which is due by itself
 		}
 		c.Problem = receipt.Problem
 		if !away {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
@@ -52,9 +53,12 @@ type Handlers struct {
 	Streams    Streams
 	Keys       *idempotency.Keys
 	// Wake has a process run a stored job soon. It may be nil: the job is found without it, too, only later.
-	Wake   func(ctx context.Context, id string) error
-	Now    func() time.Time
-	Logger *slog.Logger
+	Wake func(ctx context.Context, id string) error
+	// FourEyes, which may be nil, reports whether a tier demands that somebody else decides about a paused execution than
+	// who started it.
+	FourEyes func(tier string) bool
+	Now      func() time.Time
+	Logger   *slog.Logger
 }
 
 // Execute serves POST /api/execute: it runs the request and waits or, with Prefer: respond-async, stores it as a job.
@@ -200,6 +204,9 @@ const askAgain = "1"
 
 // send responds with the result of a job or with how far it is, and with how far its callback is.
 func send(c *fiber.Ctx, job execution.Job) error {
+	if job.Wait != nil && !job.Ended() {
+		return api.Send(c, stateOf(job))
+	}
 	if job.Ended() {
 		body := bytes.TrimSpace(job.Result)
 		if to := callbackOf(job); to != nil && bytes.HasSuffix(body, []byte("}")) {
@@ -246,7 +253,9 @@ func (h *Handlers) Cancel(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	job, began, err := h.Queue.Cancel(ctx, job.ID, cancelled)
+	by := api.CallerOf(c)
+	job, began, err := h.Queue.Cancel(ctx, job.ID, cancelled,
+		execution.Caller{Subject: by.Subject, Tenant: by.Tenant, IP: utils.CopyString(c.IP())})
 	if err != nil {
 		return err
 	}

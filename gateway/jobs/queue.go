@@ -25,6 +25,7 @@ type Store interface {
 	Work
 	Outbox
 	Upkeep
+	Waiting
 }
 
 // Work is how a process gets jobs to run.
@@ -46,6 +47,15 @@ type Outbox interface {
 	Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error)
 	// Gone reports whether a receiver is gone. With an until, the receiver counts as gone until then.
 	Gone(ctx context.Context, tenant, url string, now, until time.Time) (bool, error)
+}
+
+// Waiting finds paused jobs.
+type Waiting interface {
+	// DueWaits returns paused jobs for which something is due, those that are due longest first.
+	DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error)
+	// Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their
+	// IDs. The jobs have neither request nor snapshot.
+	Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error)
 }
 
 // Upkeep is regular maintenance.
@@ -91,6 +101,8 @@ type Config struct {
 	Now    func() time.Time
 	Random func() float64 // uniform in [0, 1)
 	Logger *slog.Logger
+	// Waits is how executions wait. Without its Keys, none may.
+	Waits Waits
 }
 
 // ErrEnded is the error of cancelling a job that has ended.
@@ -165,12 +177,17 @@ const patience = 5 * time.Second
 // that runs is stopped, wherever it runs; the job returned is its latest state, usually with its end. The error is
 // ErrEnded if the job had ended before.
 func (q *Queue) Cancel(
-	ctx context.Context, id string, result execution.Result,
+	ctx context.Context, id string, result execution.Result, by execution.Caller,
 ) (job execution.Job, began bool, err error) {
 	job, err = q.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
 		switch began = true; {
 		case j.Ended():
 			return ErrEnded
+		case j.Status == execution.Paused:
+			return q.endPaused(j, execution.Cancelled, "the execution was cancelled while it was paused", by)
+		case j.Status == execution.Queued && j.Wait != nil: // the next segment has not begun
+			j.Status = execution.Paused
+			return q.endPaused(j, execution.Cancelled, "the execution was cancelled while it was paused", by)
 		case j.Status == execution.Queued:
 			began = false
 			return q.end(j, result)
@@ -178,6 +195,10 @@ func (q *Queue) Cancel(
 		j.Cancel = true
 		return nil
 	})
+	if err == nil && job.Status == execution.Paused {
+		job, err = q.advance(ctx, job)
+		return job, true, err
+	}
 	if err != nil || !began {
 		q.nudge() // there may be a callback to make
 		return job, began, err
@@ -211,14 +232,20 @@ func (q *Queue) interrupt(id string) {
 
 // end stores a result in a job and makes its callback due.
 func (q *Queue) end(j *execution.Job, result execution.Result) error {
+	result.ID = j.ID
 	body, err := api.Encode(result)
 	if err != nil {
 		return fmt.Errorf("keep the result of a job: %w", err)
 	}
 	now := q.cfg.Now().UTC()
 	j.Status, j.Result, j.EndedAt, j.Owner, j.Cancel = result.Status, body, now, "", false
-	if j.Callback != nil {
-		j.Callback.State, j.Callback.Next = execution.CallbackPending, now
-	}
+	callBack(j, now)
 	return nil
+}
+
+// callBack makes the callback of a job due.
+func callBack(j *execution.Job, now time.Time) {
+	if j.Callback != nil {
+		j.Callback.State, j.Callback.Next, j.Callback.Attempts = execution.CallbackPending, now.UTC(), 0
+	}
 }

@@ -43,7 +43,8 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 		return errors.Join(q.runOne(begin, running, id), q.deliverAll(running))
 	}
 	return errors.Join(
-		q.adoptAll(running), q.deliverAll(running), q.drain(begin, running), q.deliverAll(running), q.prune(running),
+		q.adoptAll(running), q.advanceDue(running),
+		q.deliverAll(running), q.drain(begin, running), q.deliverAll(running), q.prune(running),
 	)
 }
 

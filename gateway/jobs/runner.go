@@ -12,6 +12,7 @@ import (
 	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/queue"
+	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -27,13 +28,58 @@ type ExecutionRunner struct {
 	// Detail returns the sentence that a problem document would have for an error.
 	Detail func(error) string
 	Logger *slog.Logger
+	Now    func() time.Time
 	// Callback makes one attempt to call a receiver back.
 	Callback func(ctx context.Context, job execution.Job) Receipt
+	// Append writes a record. It does not fail if the record exists.
+	Append func(ctx context.Context, record audit.Record) error
+	// Keys decrypt snapshots. Without them, no execution may pause.
+	Keys *waits.Keys
+}
+
+// run runs a job, or its next segment if it has paused.
+func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution.Result, error) {
+	s := SubmissionOf(job)
+	s.Waits = r.Keys != nil
+	if job.Wait != nil { // the record of a segment has the time at which the segment was queued
+		s.ReceivedAt = job.Wait.Changed
+	}
+	var snapshot []byte
+	if job.Wait != nil && job.Wait.Segment > 1 {
+		var err error
+		if r.Keys == nil {
+			return execution.Result{}, &execution.Error{Code: execution.Internal, Message: noKeys}
+		}
+		if snapshot, err = r.Keys.Open(job, job.Snapshot); err != nil {
+			return r.refused(ctx, job, err)
+		}
+	}
+	s.Resume = waits.Resume(job, snapshot)
+	return r.Executor.Execute(ctx, s)
+}
+
+// noKeys is why a paused execution cannot continue on a gateway without keys.
+const noKeys = "the execution cannot continue: this gateway has no key for the snapshots of paused executions"
+
+// refused ends an execution whose snapshot is not its own.
+func (r *ExecutionRunner) refused(ctx context.Context, job execution.Job, err error) (execution.Result, error) {
+	line := err.Error()
+	job.Wait.Ending = &execution.Ending{Status: execution.Failed, Reason: line, By: callerOf(job), At: r.Now(),
+		Record: job.Wait.Run}
+	if err := r.Append(ctx, waits.EndRecord(job)); err != nil {
+		return execution.Result{}, err
+	}
+	return endResult(job), nil
+}
+
+// Record implements Runner.
+func (r *ExecutionRunner) Record(ctx context.Context, record audit.Record) error {
+	return r.Append(ctx, record)
 }
 
 // Run implements Runner. A job that found no place is tried again; a job that was recorded has ended.
 func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
-	result, err := r.Executor.Execute(ctx, SubmissionOf(job))
+	result, err := r.run(ctx, job)
 	if err == nil {
 		return result, 0
 	}
@@ -57,7 +103,7 @@ func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution
 // result. The record says how the execution ended. Its value is found by running the job again if the execution
 // touched nothing outside, and is returned only if the record has its hash.
 func (r *ExecutionRunner) Recorded(ctx context.Context, job execution.Job) (execution.Result, bool, error) {
-	record, err := r.Records.Get(ctx, job.ID)
+	record, err := r.Records.Get(ctx, job.RunID())
 	if errors.Is(err, audit.ErrNotFound) {
 		return execution.Result{}, false, nil
 	}
@@ -65,7 +111,7 @@ func (r *ExecutionRunner) Recorded(ctx context.Context, job execution.Job) (exec
 		return execution.Result{}, false, err
 	}
 	result := governance.Result(record)
-	if result.Status == execution.Completed && record.Usage.APICalls == 0 {
+	if result.Status == execution.Completed && record.Usage.APICalls == 0 && job.Wait == nil {
 		if found, ok := r.runAgain(ctx, job, record); ok {
 			return found, true, nil
 		}

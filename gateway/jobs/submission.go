@@ -24,9 +24,9 @@ func SubmissionOf(job execution.Job) api.Submission {
 		job.Request.Input = webhook.WithoutCredentials(job.Request.Input)
 	}
 	return api.Submission{
-		ID: job.ID, Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh,
+		ID: job.RunID(), Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh,
 		TraceParent: job.TraceParent, ReceivedAt: job.ReceivedAt, StartBefore: job.StartBefore, Request: job.Request,
-		HasCallback: job.Callback != nil,
+		HasCallback: job.Callback != nil, Stored: true,
 	}
 }
 

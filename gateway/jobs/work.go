@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/waits"
 )
 
 // tick is how often a queue looks for work that others left: jobs of other processes, cancellations, due times.
@@ -130,7 +131,7 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 			return errTaken
 		}
 		if again <= 0 {
-			return q.end(j, result)
+			return q.endOrPark(j, result)
 		}
 		j.Status, j.Owner, j.Attempts = execution.Queued, "", j.Attempts+1
 		j.NotBefore = q.cfg.Now().Add(again + min(q.backoff(j.Attempts), 30*time.Second)).UTC()
@@ -182,6 +183,10 @@ func (q *Queue) take(ctx context.Context, job execution.Job) {
 		if j.Status != execution.Running || j.Owner != job.Owner {
 			return errTaken
 		}
+		if recorded && result.Status == execution.Paused { // its snapshot was lost
+			waits.Again(j, q.cfg.Waits.NewID(), q.cfg.Now())
+			return nil
+		}
 		if recorded {
 			return q.end(j, result)
 		}
@@ -206,6 +211,9 @@ func (q *Queue) tidy(loop context.Context) {
 	defer clock.Stop()
 	for n := 0; ; n++ {
 		q.stopCancelled(loop)
+		if err := q.advanceDue(loop); err != nil {
+			q.complain(loop, "paused executions cannot be found", err)
+		}
 		if n%5 == 0 {
 			if err := q.adopt(loop); err != nil {
 				q.complain(loop, "orphans cannot be found", err)

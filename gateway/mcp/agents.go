@@ -60,7 +60,7 @@ func (a *Agents) run(
 	}
 	s := api.Submission{
 		Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, TraceParent: caller.TraceParent,
-		ReceivedAt: a.Now().UTC(), OnLog: onLog,
+		ReceivedAt: a.Now().UTC(), OnLog: onLog, Waits: true,
 	}
 	if err := fill(&s); err != nil {
 		return execution.Result{}, err

@@ -158,7 +158,7 @@ func listQuery(c *fiber.Ctx) (audit.Query, error) {
 func CheckStatus(status string) error {
 	statuses := []string{
 		string(execution.Completed), string(execution.Failed), string(execution.TimedOut), string(execution.Blocked),
-		string(execution.Cancelled),
+		string(execution.Cancelled), string(execution.Paused), string(execution.Expired), audit.DecidedStatus,
 	}
 	if status != "" && !slices.Contains(statuses, status) {
 		return api.Invalid("status", "must be one of "+strings.Join(statuses, ", "))

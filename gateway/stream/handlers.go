@@ -156,7 +156,15 @@ func (h *Handlers) run(
 		return
 	}
 	s.Admitted()
-	publish(lasting, log, "complete", body)
+	publish(lasting, log, eventOf(result.Status), body)
+}
+
+// eventOf returns the name of the last event of a stream.
+func eventOf(status execution.Status) string {
+	if status == execution.Paused {
+		return "paused"
+	}
+	return "complete"
 }
 
 type chunk struct {
@@ -189,12 +197,15 @@ func (h *Handlers) resume(c *fiber.Ctx, last string, leave func()) error {
 
 // sendResult responds with one event, that of a result which is there already.
 func (h *Handlers) sendResult(c *fiber.Ctx, body []byte, leave func()) error {
-	var result struct{ ID string }
+	var result struct {
+		ID     string
+		Status execution.Status
+	}
 	if err := json.Unmarshal(body, &result); err != nil {
 		return fmt.Errorf("read a kept result: %w", err)
 	}
 	log := NewLog(window, 0, nil)
-	publish(c.UserContext(), log, "complete", body)
+	publish(c.UserContext(), log, eventOf(result.Status), body)
 	log.Close()
 	return h.send(c, result.ID, log.Follow(0), leave)
 }

@@ -197,6 +197,10 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 	if err := wakeJobsFunction(ctx, set, &deps); err != nil {
 		return nil, err
 	}
+	keys, err := snapshotKeys(set)
+	if err != nil {
+		return nil, err
+	}
 	return gateway.New(gateway.Config{
 		MaxBodyBytes: set.Bodies.Most, MaxDataBytes: set.Bodies.Data, CORSOrigins: set.CORSOrigins,
 		Places: c.fleet.places, SparePlaces: c.fleet.spare,
@@ -204,7 +208,7 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 		Hooks: gateway.HooksConfig{
 			Host: set.Hooks.Host, Rate: set.Hooks.PerMinute, AnswerHeaders: set.Hooks.AnswerHeaders,
 		},
-		KeepCode: set.Records.KeepCode, Proxies: set.Proxies,
+		KeepCode: set.Records.KeepCode, Proxies: set.Proxies, SnapshotKeys: keys,
 		Streams:       gateway.StreamsConfig{NoCallerTools: set.Invoker == "lambda"},
 		MultiInstance: set.OnLambda.Front != "" || settings.IsShared(set.State), NoBackgroundWork: set.OnLambda.Front != "",
 	}, deps)

@@ -41,9 +41,37 @@ type Record struct {
 	ResultSHA256 string          `json:"resultSha256,omitempty"`
 	// Function is the saved function that ran, or nil if the caller sent the code.
 	Function *FunctionRef `json:"function,omitempty"`
+	Lineage
+	Chain Chain `json:"chain"`
+}
+
+// Lineage says which other records a record belongs to.
+type Lineage struct {
 	// Reused is the execution whose result was returned instead of a run.
 	Reused string `json:"reused,omitempty"`
-	Chain  Chain  `json:"chain"`
+	// Parent is the execution that the record is a later part of: a segment after a pause, a decision, or its end. Segment
+	// counts from 1.
+	Parent  string `json:"parent,omitempty"`
+	Segment int    `json:"segment,omitempty"`
+	// Decision is set in the record of a decision. Caller is then who decided.
+	Decision *Decision `json:"decision,omitempty"`
+}
+
+// DecidedStatus is the status of the record of a decision about a paused execution.
+const DecidedStatus = "decided"
+
+// A Decision is what was decided about one operation that a paused execution waits for.
+type Decision struct {
+	Seq      int    `json:"seq"`
+	Kind     string `json:"kind"`
+	Tool     string `json:"tool,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Decision string `json:"decision"` // approve, edit, respond, reject or event
+	Reason   string `json:"reason,omitempty"`
+	// ArgsSHA256 and ValueSHA256 are the hashes of the arguments that the tool is called with and of the value that was
+	// given.
+	ArgsSHA256  string `json:"argsSha256,omitempty"`
+	ValueSHA256 string `json:"valueSha256,omitempty"`
 }
 
 // A Package is a package of the deployment. Integrity is a hash of it and of all that it depends on.

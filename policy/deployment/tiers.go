@@ -23,6 +23,9 @@ const (
 	ceilingEntries = 10_000
 	ceilingChars   = 100_000
 	ceilingCalls   = 10_000
+	ceilingPending = 1024
+	ceilingAge     = 365 * 24 * time.Hour
+	ceilingImage   = 64 << 20
 )
 
 func (d *document) tiers(n *yaml.Node, r *policy.Rules) {
@@ -81,6 +84,7 @@ func (d *document) tier(n *yaml.Node, t policy.Tier, added bool) policy.Tier {
 		"code":       func(n *yaml.Node) { t.CodeBytes = int(d.size(n, "code")) },
 		"engines":    func(n *yaml.Node) { t.Engines = d.list(n, "engines") },
 		"block":      func(n *yaml.Node) { t.BlockLevel = d.choice(n, "block", blockLevels()...) },
+		"waits":      func(n *yaml.Node) { t.Waits = d.waits(n, t.Waits) },
 	}
 	if added {
 		known["base"] = func(*yaml.Node) {} // read before
@@ -110,6 +114,23 @@ func (d *document) tier(n *yaml.Node, t policy.Tier, added bool) policy.Tier {
 	return t
 }
 
+// waits reads how executions of a tier may wait: a mapping, or none.
+func (d *document) waits(n *yaml.Node, w policy.Waits) policy.Waits {
+	if n.Kind == yaml.ScalarNode && n.Value == "none" {
+		return policy.Waits{}
+	}
+	d.fields(n, "waits", map[string]func(*yaml.Node){
+		"maxPending":             func(n *yaml.Node) { w.MaxPending = d.count(n, "maxPending") },
+		"maxAge":                 func(n *yaml.Node) { w.MaxAge = d.duration(n, "maxAge") },
+		"maxImageBytes":          func(n *yaml.Node) { w.MaxImageBytes = d.size(n, "maxImageBytes") },
+		"approverIsNotRequester": func(n *yaml.Node) { w.ApproverIsNotRequester = d.boolean(n, "approverIsNotRequester") },
+	})
+	if w.MaxPending > 0 && (w.MaxAge <= 0 || w.MaxImageBytes <= 0) {
+		d.fail(n, "waits with maxPending needs maxAge and maxImageBytes")
+	}
+	return w
+}
+
 // tightened refuses a built-in tier that was loosened anywhere.
 func (d *document) tightened(n *yaml.Node, before, after policy.Tier) {
 	refuse := func(field string, loosened bool) {
@@ -137,6 +158,9 @@ func (d *document) tightened(n *yaml.Node, before, after policy.Tier) {
 	refuse("depth", after.Depth > before.Depth)
 	refuse("code", after.CodeBytes > before.CodeBytes)
 	refuse("block", threat.Rank(after.BlockLevel) > threat.Rank(before.BlockLevel))
+	w, b := after.Waits, before.Waits
+	refuse("waits", w.MaxPending > b.MaxPending || w.MaxAge > b.MaxAge || w.MaxImageBytes > b.MaxImageBytes ||
+		b.ApproverIsNotRequester && !w.ApproverIsNotRequester)
 }
 
 func (d *document) ceilings(n *yaml.Node, t policy.Tier) {
@@ -153,6 +177,9 @@ func (d *document) ceilings(n *yaml.Node, t policy.Tier) {
 	refuse("logChars", t.LogChars > ceilingChars, ceilingChars)
 	refuse("apiCalls", t.APICalls > ceilingCalls, ceilingCalls)
 	refuse("depth", t.Depth > depth.Ceiling, depth.Ceiling)
+	refuse("waits", t.Waits.MaxPending > ceilingPending, ceilingPending)
+	refuse("waits", t.Waits.MaxAge > ceilingAge, ceilingAge)
+	refuse("waits", t.Waits.MaxImageBytes > ceilingImage, "64mb")
 }
 
 // fieldNode returns the key of a field, or the mapping if it has no such field.

@@ -95,6 +95,15 @@ func (e every) carryOut(t *testing.T, p *program, schemas *jsonschema.Compiler, 
 	if e.op.OperationID == "cancel" {
 		known["id"] = accepted(t, p)
 	}
+	if e.op.OperationID == "cancelExecution" {
+		known["id"] = accepted(t, p)
+	}
+	if e.op.OperationID == "resume" {
+		known["id"] = paused(t, p, `await airlock.approve({title: \"go on?\"})`)
+	}
+	if e.op.OperationID == "sendEvent" {
+		known["id"] = paused(t, p, `await airlock.waitForEvent(\"replied\")`)
+	}
 	if e.op.OperationID == "answerCall" {
 		known["id"] = calling(t, p)
 	}
@@ -152,6 +161,15 @@ func calling(t *testing.T, p *program) string {
 	}
 	t.Fatal("there was no call")
 	return ""
+}
+
+// paused returns the id of an execution of code that waits.
+func paused(t *testing.T, p *program, code string) string {
+	status, v := p.post(t.Context(), t, "/api/execute", `{"code": "`+code+`"}`)
+	if status != 202 || v["status"] != "paused" {
+		t.Fatalf("%d %v", status, v)
+	}
+	return v["id"].(string)
 }
 
 // accepted returns the id of an execution that runs until it is cancelled.

@@ -16,6 +16,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/infra/records/filerecords"
@@ -25,18 +26,17 @@ import (
 // Settings are the checked environment variables of airlock serve.
 type Settings struct {
 	Listener
-	Log            Log
-	Auth           Auth
-	CORSOrigins    []string
-	Bodies         Bodies
-	Rate           Rate
-	Invoker        string // local or lambda
-	AuditStore     string
-	Records        process.Records
-	Retention      filerecords.Retention
-	Lambda         Lambda
-	State          string // a folder or a bucket; "" keeps no state
-	StateBytes     int64  // what a folder of state may take
+	Log         Log
+	Auth        Auth
+	CORSOrigins []string
+	Bodies      Bodies
+	Rate        Rate
+	Invoker     string // local or lambda
+	AuditStore  string
+	Records     process.Records
+	Retention   filerecords.Retention
+	Lambda      Lambda
+	Kept
 	OnLambda       OnLambda
 	Proxies        []netip.Prefix
 	CallbackSecret string
@@ -44,6 +44,14 @@ type Settings struct {
 	RemoteTools    []mcptools.Server
 	Processes      int // 0: the machine's default
 	Hooks          Hooks
+}
+
+// Kept is where the gateway keeps what outlives it.
+type Kept struct {
+	State      string // a folder, a bucket or a database; "" keeps no state
+	StateBytes int64  // what a folder of state may take
+	// SnapshotKeys encrypt the snapshots of paused executions; nil if SNAPSHOT_KEYS is not set.
+	SnapshotKeys *waits.Keys
 }
 
 // Listener is where the gateway listens, and how it stops.
@@ -178,7 +186,11 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	}
 	s.CORSOrigins = r.origins(s.Auth.Open)
 	s.AuditStore = r.auditStore()
-	s.State = r.state(s.AuditStore)
+	s.State, s.SnapshotKeys = r.state(s.AuditStore), r.snapshotKeys()
+	if s.SnapshotKeys != nil && (IsBucket(s.State) || IsTable(s.State)) {
+		r.fail("SNAPSHOT_KEYS", "executions cannot pause with state in a bucket or in DynamoDB; set AIRLOCK_STATE to a "+
+			"folder or to postgres://user@host/database, or leave SNAPSHOT_KEYS out")
+	}
 	s.StateBytes = int64(r.number("AIRLOCK_STATE_MB", 16<<10, 64, 1<<24)) << 20
 	s.CallbackSecret = r.callbackSecret()
 	if s.Records, err = process.ReadRecords(getenv); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/gateway/waits"
 )
 
 // IsDatabase reports whether a state is the URL of a Postgres database.
@@ -84,6 +85,19 @@ func Stores(getenv func(string) string, store string) (records, state string, er
 	r := &reader{getenv: getenv}
 	state = r.state(records)
 	return records, state, Wrong(errors.Join(r.wrong...))
+}
+
+// snapshotKeys returns the keys that SNAPSHOT_KEYS holds; nil if it is not set.
+func (r *reader) snapshotKeys() *waits.Keys {
+	text := strings.TrimSpace(r.getenv("SNAPSHOT_KEYS"))
+	if text == "" {
+		return nil
+	}
+	keys, err := waits.ParseKeys(text)
+	if err != nil {
+		r.fail("SNAPSHOT_KEYS", "%v", err)
+	}
+	return keys
 }
 
 // callbackSecret returns CALLBACK_SECRET, which signs callbacks whose callers gave no secret.

@@ -9,7 +9,9 @@ import (
 // gatewayLayers are the packages below gateway and what each layer is for, lowest first. A package imports only
 // packages of lower layers, and never package gateway.
 var gatewayLayers = []gatewayLayer{
-	{"clocks, counters, credentials", []string{"authn", "client", "declarations", "meter", "schedule", "steady", "turns"}},
+	{"clocks, counters, credentials", []string{
+		"authn", "client", "declarations", "meter", "schedule", "steady", "turns", "waits",
+	}},
 	{"limits and memory", []string{"bounds", "queue", "ratelimit", "results"}},
 	{"connections and markup", []string{"console", "httpconn"}},
 	{"what all handlers share", []string{"api"}},

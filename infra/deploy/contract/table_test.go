@@ -109,6 +109,10 @@ func stateTable(t *testing.T) []byte {
 // columns returns the members of a struct as columns.
 func columns(of reflect.Type, skipped []string) (all []string) {
 	for f := range of.Fields() {
+		if f.Anonymous {
+			all = append(all, columns(f.Type, skipped)...)
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if slices.Contains(skipped, name) {
 			continue

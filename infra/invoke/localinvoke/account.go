@@ -107,7 +107,7 @@ type vouched struct {
 
 // correct replaces in an account everything that the pool knows.
 func (v vouched) correct(rec *audit.Record, keepCode bool) error {
-	rec.Reused, rec.Chain = "", audit.Chain{}
+	rec.Lineage, rec.Chain = audit.Lineage{}, audit.Chain{}
 	if v.inv == nil || v.inv.ID == "" {
 		if !v.fresh(rec.ID) {
 			return fmt.Errorf("%w: its id is not a new one", errAccount)
@@ -155,6 +155,9 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 			return fmt.Errorf("%w: it is of another", errAccount)
 		}
 		rec.Time = inv.ReceivedAt.UTC()
+	}
+	if s := inv.Resume; s != nil {
+		rec.Parent, rec.Segment = s.Parent, s.Segment
 	}
 	rec.Caller, rec.Via = audit.Caller(inv.Caller), inv.Via
 	rec.Function = nil

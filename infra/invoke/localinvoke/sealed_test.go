@@ -78,8 +78,10 @@ func forge(ctx context.Context, link *sealed.Function, inv execution.Invocation)
 			Custody: []audit.Step{{Step: audit.Received, AtMs: -5}, {Step: "forged", AtMs: 1e300}}, Seed: &seed,
 			Request: json.RawMessage(`{"code":"harmless"}`),
 			Journal: json.RawMessage(`{"mine":true}`), ResultSHA256: "00", Function: &audit.FunctionRef{Name: "g", Version: 9},
-			Reused: "exec_9999999999",
-			Chain:  audit.Chain{Writer: "forged", Seq: 9, Prev: "x", Hash: "y", MAC: "z"},
+			Lineage: audit.Lineage{
+				Reused: "exec_9999999999", Parent: "exec_8888888888", Segment: 3, Decision: &audit.Decision{Seq: 1},
+			},
+			Chain: audit.Chain{Writer: "forged", Seq: 9, Prev: "x", Hash: "y", MAC: "z"},
 		})
 }
 

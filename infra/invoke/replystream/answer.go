@@ -78,8 +78,15 @@ func (a *Answer) check(r *execution.Result) error {
 	}
 	switch r.Status {
 	case execution.Completed, execution.Failed, execution.TimedOut, execution.Blocked, execution.Cancelled:
+	case execution.Paused:
+		if n := len(r.Waiting); !a.inv.Waits || len(r.Snapshot) == 0 || n == 0 || n > execution.MaxWaiting {
+			return errors.New("the execution paused and may not, or does not say what it waits for")
+		}
 	default:
 		return fmt.Errorf("the result has the unknown status %q", r.Status)
+	}
+	if r.Status != execution.Paused {
+		r.Pause = execution.Pause{}
 	}
 	if r.Logs == nil {
 		r.Logs = []execution.Log{}

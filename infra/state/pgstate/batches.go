@@ -68,7 +68,7 @@ type jobWrite struct {
 	token string
 }
 
-func (w jobWrite) size() int { return len(w.doc) + len(w.job.Result) }
+func (w jobWrite) size() int { return len(w.doc) + len(w.job.Result) + len(w.job.Snapshot) }
 
 // writeAll replaces the rows of a batch. The outcome is the size of the tenant's results before. The error of a row
 // that has changed since it was read is errMoved.
@@ -77,7 +77,7 @@ func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64
 	slices.SortFunc(batch, func(a, b *operation[jobWrite, int64]) int {
 		return cmp.Compare(string(a.in.row.id), string(b.in.row.id))
 	})
-	var ids, docs, results [][]byte
+	var ids, docs, results, snapshots [][]byte
 	var lasts, statuses, owners, claims, tokens []string
 	var cancels []bool
 	var starts, started, startBefores []int64
@@ -94,22 +94,24 @@ func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64
 			callback = &at
 		}
 		ids, lasts, statuses = append(ids, w.row.id), append(lasts, w.row.change), append(statuses, string(j.Status))
-		starts, owners, claims = append(starts, millis(j.NotBefore)), append(owners, owner), append(claims, claim)
+		starts, owners, claims = append(starts, millis(dueAt(j))), append(owners, owner), append(claims, claim)
 		cancels, callbacks, ends = append(cancels, j.Cancel), append(callbacks, callback), append(ends, orNull(j.EndedAt))
 		started, startBefores = append(started, millis(j.StartedAt)), append(startBefores, millis(j.StartBefore))
 		docs, results, tokens = append(docs, w.doc), append(results, []byte(j.Result)), append(tokens, w.token)
+		snapshots = append(snapshots, j.Snapshot)
 	}
-	// Nobody needs the request of a job that has ended.
+	// Nobody needs the request and the snapshot of a job that has ended.
 	written, err := collect(ctx, s.pool, scanWritten, `WITH batch AS (
 			SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::boolean[],
-				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], $13::bytea[], $14::text[])
+				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], $13::bytea[], $14::text[], $15::bytea[])
 				AS b (id, last, status, not_before, owner, claim, cancel, callback, ended, started, start_before, doc, result,
-					token)
+					token, snapshot)
 		), written AS (
 			UPDATE airlock.jobs j SET status = b.status, not_before = b.not_before, owner = nullif(b.owner, ''),
 				claim = nullif(b.claim, ''), cancel = b.cancel, callback = b.callback, caller = NULL, ended = b.ended,
 				started = b.started, start_before = b.start_before, doc = b.doc, result = b.result,
-				request = CASE WHEN b.ended IS NULL THEN j.request ELSE '{}'::bytea END, change = b.token
+				request = CASE WHEN b.ended IS NULL THEN j.request ELSE '{}'::bytea END,
+				snapshot = CASE WHEN b.ended IS NULL THEN b.snapshot END, change = b.token
 			FROM batch b WHERE j.id = b.id AND j.change = b.last
 			RETURNING j.tenant, j.change
 		), used AS (
@@ -117,7 +119,8 @@ func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64
 			WHERE u.tenant IN (SELECT tenant FROM written) AND u.kind = 'results' AND u.subject = '' GROUP BY u.tenant
 		)
 		SELECT written.change, coalesce(used.bytes, 0) FROM written LEFT JOIN used ON used.tenant = written.tenant`,
-		ids, lasts, statuses, starts, owners, claims, cancels, callbacks, ends, started, startBefores, docs, results, tokens)
+		ids, lasts, statuses, starts, owners, claims, cancels, callbacks, ends, started, startBefores, docs, results, tokens,
+		snapshots)
 	for _, w := range written {
 		op := byToken[w.token]
 		op.out, op.err = w.results, nil

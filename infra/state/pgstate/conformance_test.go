@@ -79,4 +79,5 @@ func (*fleet) Now() time.Time { return time.Now() }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	statetest.Test(t, func(t *testing.T) statetest.State { return newFleet(t) })
+	statetest.TestPaused(t, func(t *testing.T) statetest.State { return newFleet(t) })
 }

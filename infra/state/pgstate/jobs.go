@@ -14,20 +14,21 @@ import (
 )
 
 const jobColumns = "id, status, coalesce(owner, ''), coalesce(claim, ''), started, start_before, change, doc, " +
-	"request, result"
+	"request, result, snapshot"
 
 // A jobRow is a stored job. Its columns take precedence over its document, because a claim changes only columns.
 type jobRow struct {
 	id                           []byte
 	status, owner, claim, change string
 	started, startBefore         int64
-	doc, request, result         []byte
+	doc, request                 []byte
+	result, snapshot             []byte
 }
 
 func scanJob(row pgx.Row) (*jobRow, error) {
 	r := &jobRow{}
 	err := row.Scan(&r.id, &r.status, &r.owner, &r.claim, &r.started, &r.startBefore, &r.change, &r.doc, &r.request,
-		&r.result)
+		&r.result, &r.snapshot)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, execution.ErrNotFound
 	}
@@ -47,6 +48,9 @@ func (r *jobRow) job() (execution.Job, error) {
 	}
 	if len(r.result) > 0 {
 		job.Result = r.result
+	}
+	if len(r.snapshot) > 0 {
+		job.Snapshot = r.snapshot
 	}
 	return job, nil
 }
@@ -95,6 +99,9 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 		if n.room, err = s.roomFor(ctx, n); err != nil {
 			return err
 		}
+		if job.Status == execution.Paused {
+			return nil // it has a result and a snapshot, which the batches leave out
+		}
 		stored, err = s.submits.do(ctx, n)
 		return err
 	})
@@ -115,12 +122,14 @@ type newJob struct {
 	room         room
 }
 
-func (n newJob) bytes() int64 { return int64(len(n.doc)+len(n.request)) + rowBytes }
+func (n newJob) bytes() int64 {
+	return int64(len(n.doc)+len(n.request)+len(n.job.Result)+len(n.job.Snapshot)) + rowBytes
+}
 
 func (n newJob) values() []any {
 	j := n.job
 	return []any{[]byte(j.ID), []byte(j.Tenant), []byte(j.Subject), string(j.Status), priority(j.Request.Priority),
-		millis(j.NotBefore), n.change, n.doc, n.request}
+		millis(dueAt(j)), n.change, n.doc, n.request}
 }
 
 // submitUnderLock submits a job of a tenant that is near a limit.
@@ -130,8 +139,9 @@ func (s *Store) submitUnderLock(ctx context.Context, n newJob) error {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `INSERT INTO airlock.jobs
-			(id, tenant, subject, status, priority, not_before, change, doc, request)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING`, n.values()...)
+			(id, tenant, subject, status, priority, not_before, change, doc, request, result, snapshot)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING`,
+			append(n.values(), []byte(n.job.Result), n.job.Snapshot)...)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err // it is there
 		}

@@ -247,11 +247,11 @@ func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO airlock.jobs (id, tenant, subject, status, priority, not_before, change, doc,
-			request, owner, claim, claimed, started, start_before, cancel, callback, ended, result)
+			request, owner, claim, claimed, started, start_before, cancel, callback, ended, result, snapshot)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), nullif($11, ''), clock_timestamp(), $12, $13, $14, $15,
-			$16, $17)`,
+			$16, $17, $18)`,
 			append(n.values(), owner, claim, millis(job.StartedAt), millis(job.StartBefore), job.Cancel, callback,
-				orNull(job.EndedAt), []byte(job.Result))...)
+				orNull(job.EndedAt), []byte(job.Result), job.Snapshot)...)
 		return err
 	})
 }

@@ -20,6 +20,7 @@ import (
 
 // A Store is the state below a prefix of a bucket. It is safe for concurrent use, by any number of processes.
 type Store struct {
+	noWaits
 	objects *s3objects.Store
 	cfg     Config
 	idle    map[string]*idleCache

@@ -37,4 +37,5 @@ func (folder) Now() time.Time { return time.Now() }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	statetest.Test(t, func(t *testing.T) statetest.State { return folder{t.TempDir(), map[statetest.Store]bool{}} })
+	statetest.TestPaused(t, func(t *testing.T) statetest.State { return folder{t.TempDir(), map[statetest.Store]bool{}} })
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	ownersFolder = "owners"
-	jobColumns   = "doc, request, result"
+	jobColumns   = "doc, request, result, snapshot"
 )
 
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
@@ -32,17 +32,17 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	}
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO jobs
-			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
-			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(job.NotBefore), doc,
-			request)
+			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request, result, snapshot)
+			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(dueAt(job)), doc,
+			request, orNone(job.Result), orNone(job.Snapshot))
 		if err != nil {
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return err // it is there
 		}
-		return s.jobsWithin(ctx, tx, job, int64(len(doc)+len(request))+rowBytes)
+		return s.jobsWithin(ctx, tx, job, int64(len(doc)+len(request)+len(job.Result)+len(job.Snapshot))+rowBytes)
 	})
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
@@ -210,12 +210,12 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error 
 	if job.Callback != nil && job.Callback.State == execution.CallbackPending {
 		callback = sql.NullInt64{Int64: millis(job.Callback.Next), Valid: true}
 	}
-	// Nobody needs the request of a job that has ended.
+	// Nobody needs the request and the snapshot of a job that has ended.
 	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?,
-		ended = ?6, doc = ?, result = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END
-		WHERE id = ?`,
-		string(job.Status), millis(job.NotBefore), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc,
-		[]byte(job.Result), job.ID)
+		ended = ?6, doc = ?, result = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END,
+		snapshot = CASE WHEN ?6 IS NULL THEN ? END WHERE id = ?`,
+		string(job.Status), millis(dueAt(job)), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc,
+		[]byte(job.Result), orNone(job.Snapshot), job.ID)
 	if err != nil || job.EndedAt.IsZero() {
 		return err
 	}
@@ -302,9 +302,9 @@ func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Ti
 		tenant, url, millis(now), millis(now.Add(longestMemory)))
 }
 
-func (s *Store) jobs(ctx context.Context, query string, args ...any) (out []execution.Job, err error) {
-	err = s.read(ctx, func() error {
-		rows, err := s.db.QueryContext(ctx, query, args...)
+func (d *database) jobs(ctx context.Context, query string, args ...any) (out []execution.Job, err error) {
+	err = d.read(ctx, func() error {
+		rows, err := d.db.QueryContext(ctx, query, args...)
 		if err != nil {
 			return fmt.Errorf("read jobs: %w", err)
 		}
@@ -328,9 +328,9 @@ func scanJobs(rows *sql.Rows) (_ []execution.Job, err error) {
 }
 
 func scanJob(row interface{ Scan(...any) error }) (execution.Job, error) {
-	var doc, request, result []byte
+	var doc, request, result, snapshot []byte
 	var job execution.Job
-	err := row.Scan(&doc, &request, &result)
+	err := row.Scan(&doc, &request, &result, &snapshot)
 	if errors.Is(err, sql.ErrNoRows) {
 		return job, execution.ErrNotFound
 	}
@@ -342,6 +342,9 @@ func scanJob(row interface{ Scan(...any) error }) (execution.Job, error) {
 	}
 	if len(result) > 0 {
 		job.Result = result
+	}
+	if len(snapshot) > 0 {
+		job.Snapshot = snapshot
 	}
 	return job, nil
 }

@@ -18,8 +18,16 @@ const rowBytes = 512
 
 // schema returns the steps that built the file. It only ever grows; user_version counts its steps.
 func schema() []string {
-	return []string{stepTables, stepEvents, stepUsage + counters()}
+	return []string{stepTables, stepEvents, stepUsage + counters(), stepPaused + pausedCounters()}
 }
+
+// stepPaused adds paused jobs. Their not_before is when something is due.
+const stepPaused = `
+ALTER TABLE jobs ADD COLUMN snapshot BLOB;
+CREATE INDEX jobs_due ON jobs (not_before) WHERE status = 'paused';
+CREATE INDEX jobs_paused ON jobs (tenant, id) WHERE status = 'paused';
+CREATE INDEX jobs_paused_of ON jobs (tenant, subject, id) WHERE status = 'paused';
+`
 
 const stepTables = `
 CREATE TABLE functions (
@@ -85,7 +93,32 @@ type counted struct {
 // existing rows.
 func counters() string {
 	var b strings.Builder
-	for n, c := range []counted{
+	for n, c := range countedTables() {
+		b.WriteString(c.triggers(n))
+		b.WriteString(c.there())
+	}
+	return b.String()
+}
+
+// countedJobs is the place of jobs in countedTables.
+const countedJobs = 3
+
+// pausedCounters returns the triggers of jobs again, which now count snapshots, too.
+func pausedCounters() string {
+	var b strings.Builder
+	for _, event := range []string{"in", "out", "up"} {
+		fmt.Fprintf(&b, "DROP TRIGGER counted_%d_%s;\n", countedJobs, event)
+	}
+	c := countedTables()[countedJobs]
+	c.bytes += " + ifnull(length(R.snapshot), 0)"
+	c.changes += ", snapshot"
+	b.WriteString(c.triggers(countedJobs))
+	return b.String()
+}
+
+// countedTables returns the tables whose rows count.
+func countedTables() []counted {
+	return []counted{
 		{table: "functions", tenant: "R.tenant", kind: quoted(execution.QuotaFunctions), subject: "''",
 			bytes: "length(R.doc)", changes: "doc"},
 		{table: "functions", tenant: "R.tenant", kind: quoted(execution.QuotaSchedules), subject: "''", bytes: "0",
@@ -105,14 +138,17 @@ func counters() string {
 		},
 		{table: "events", tenant: "R.tenant", kind: quoted(execution.QuotaDeliveries), subject: "''",
 			bytes: "length(R.event)", changes: "event"},
-	} {
-		before, after := c.count("OLD", -1), c.count("NEW", 1)
-		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_in AFTER INSERT ON %s BEGIN %s END;\n", n, c.table, after)
-		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_out AFTER DELETE ON %s BEGIN %s END;\n", n, c.table, before)
-		fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_up AFTER UPDATE OF %s ON %s BEGIN %s %s END;\n", n, c.changes, c.table,
-			after, before)
-		b.WriteString(c.there())
 	}
+}
+
+// triggers returns the triggers of the table with a number.
+func (c counted) triggers(n int) string {
+	var b strings.Builder
+	before, after := c.count("OLD", -1), c.count("NEW", 1)
+	fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_in AFTER INSERT ON %s BEGIN %s END;\n", n, c.table, after)
+	fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_out AFTER DELETE ON %s BEGIN %s END;\n", n, c.table, before)
+	fmt.Fprintf(&b, "CREATE TRIGGER counted_%d_up AFTER UPDATE OF %s ON %s BEGIN %s %s END;\n", n, c.changes, c.table,
+		after, before)
 	return b.String()
 }
 

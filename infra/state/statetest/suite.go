@@ -26,6 +26,8 @@ type Store interface {
 	Change(ctx context.Context, tenant, name string,
 		fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error
 	Delete(ctx context.Context, tenant, name string) error
+	DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error)
+	Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error)
 }
 
 // A State is a state that is empty at first.
@@ -38,9 +40,19 @@ type State interface {
 	Now() time.Time
 }
 
+// TestPaused runs the tests of paused jobs, which not every store keeps; empty creates a new state.
+func TestPaused(t *testing.T, empty func(t *testing.T) State) {
+	run(t, empty, map[string]func(t *testing.T, s State){
+		"paused and resumed": pausedAndResumed,
+		"due":                dueWaits,
+		"listed":             listed,
+		"answered once":      answeredOnce,
+	})
+}
+
 // Test runs the suite; empty creates a new state.
 func Test(t *testing.T, empty func(t *testing.T) State) {
-	for name, test := range map[string]func(t *testing.T, s State){
+	run(t, empty, map[string]func(t *testing.T, s State){
 		"claimed once":        claimedOnce,
 		"in turn":             inTurn,
 		"several in turn":     severalInTurn,
@@ -58,7 +70,12 @@ func Test(t *testing.T, empty func(t *testing.T) State) {
 		"schedules":           schedules,
 		"schedules that move": movedSchedules,
 		"not there":           notThere,
-	} {
+	})
+}
+
+func run(t *testing.T, empty func(t *testing.T) State, tests map[string]func(t *testing.T, s State)) {
+	t.Helper()
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, empty(t))

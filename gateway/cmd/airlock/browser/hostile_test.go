@@ -38,7 +38,7 @@ func (s *server) hostileRecord(t *testing.T) string {
 		DangerAnalysis: encoded(map[string]any{"score": 90, "level": hostile, "findings": []any{finding}}),
 		Custody:        []audit.Step{{Step: hostile}}, ResultSHA256: hostile,
 		Function: &audit.FunctionRef{Name: hostile, Version: 1},
-		Reused:   hostile,
+		Lineage:  audit.Lineage{Reused: hostile},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,83 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// waitsOf returns how a run may wait. moreTiers is the sentence for guests that may not.
+func waitsOf(w policy.Waits, kept bool) sandbox.Waits {
+	out := sandbox.Waits{MaxPending: w.MaxPending, MaxImageBytes: w.MaxImageBytes}
+	switch {
+	case kept:
+		out.Hint = "the policies standard, extended and agent grant waiting"
+	default:
+		out.Hint = "nobody keeps this execution while it waits: run it through a gateway that has state"
+	}
+	return out
+}
+
+// segment runs a script from its start or, if the resume has a snapshot, continues it.
+func segment(
+	ctx context.Context, s Sandbox, resume *execution.Resume, script sandbox.Script, grants sandbox.Grants,
+) (sandbox.Result, error) {
+	if resume == nil || len(resume.Snapshot) == 0 {
+		return s.Run(ctx, script, grants)
+	}
+	resumer, ok := s.(Resumer)
+	if !ok {
+		return sandbox.Result{}, errors.New("this sandbox cannot continue a run")
+	}
+	answers := make([]sandbox.Answer, len(resume.Answers))
+	for i, a := range resume.Answers {
+		answers[i] = sandbox.Answer{Seq: a.Seq, Value: a.Value, Error: a.Error, ErrorName: a.ErrorName, Call: a.Call,
+			Args: a.Args}
+	}
+	out, err := resumer.Resume(ctx, resume.Snapshot, answers, script, grants)
+	if !errors.Is(err, sandbox.ErrAnswer) {
+		return out, err
+	}
+	// Nothing has run. The guest learns that a value from outside was not what it asked for.
+	for i, a := range answers {
+		if a.Value != nil {
+			answers[i] = sandbox.Answer{Seq: a.Seq, Error: err.Error(), ErrorName: "TypeError"}
+		}
+	}
+	return resumer.Resume(ctx, resume.Snapshot, answers, script, grants)
+}
+
+// unresumable returns why an execution can never continue from its snapshot.
+func unresumable(err error) (reason string, is bool) {
+	switch {
+	case errors.Is(err, sandbox.ErrEngineChanged):
+		return "engine_changed: the execution paused on another build of the engine and cannot continue on this one", true
+	case errors.Is(err, sandbox.ErrSnapshot):
+		return "the snapshot of the execution is not valid", true
+	case errors.Is(err, sandbox.ErrNotPending):
+		return "the execution does not wait for what was answered", true
+	case errors.Is(err, sandbox.ErrAnswer):
+		return err.Error(), true
+	}
+	return "", false
+}
+
+// lost returns the result of an execution that cannot continue.
+func (o *outcome) lost(reason string) execution.Result {
+	r := o.base()
+	r.Status, r.Error = execution.Failed, &reason
+	return r
+}
+
+// waiting returns what a run that parked waits for.
+func waiting(parked *sandbox.Parked) []execution.Waiting {
+	out := make([]execution.Waiting, len(parked.Waiting))
+	for i, w := range parked.Waiting {
+		out[i] = execution.Waiting{Seq: w.Seq, Kind: w.Kind, Tool: w.Tool, Args: w.Args, Name: w.Name, Title: w.Title,
+			Detail: w.Detail, Schema: w.Schema, DueAt: w.DueAt, ExpiresAt: w.ExpiresAt}
+	}
+	return out
+}

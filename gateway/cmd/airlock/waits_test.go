@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// refunder is a tool that counts the refunds by the key of their calls.
+type refunder struct {
+	mu   sync.Mutex
+	keys map[string]int
+}
+
+func (p *refunder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var call struct{ Params json.RawMessage }
+	if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keys[r.Header.Get("Idempotency-Key")]++
+	_, _ = fmt.Fprintf(w, `{"result":{"refunded":%s}}`, call.Params) // the caller would see a lost answer
+}
+
+// killed kills a gateway.
+func killed(t *testing.T, p *program) {
+	t.Helper()
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait() // killed, as it was to be
+}
+
+// An execution waits for an approval, for an event and for a sleep while its gateways are killed. It completes with
+// what it had in memory, and the tool was called once.
+func TestWaitsOutliveTheGateway(t *testing.T) {
+	t.Parallel()
+	tool := &refunder{keys: map[string]int{}}
+	server := httptest.NewServer(tool)
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	environment := []string{"AUDIT_STORE=file://" + filepath.Join(dir, "audit"), "RATE_LIMIT_MAX_REQUESTS=1000000",
+		"EGRESS_ALLOW=" + strings.TrimPrefix(server.URL, "http://")}
+	code := `const before = new Map([["order", input]]);
+const refund = await payments.refund({order: before.get("order")});
+const reply = await airlock.waitForEvent("replied");
+await airlock.sleep("10 s");
+return [before.get("order"), refund, reply]`
+	body, err := json.Marshal(map[string]any{"code": code, "input": 7, "tools": []any{
+		map[string]any{"name": "payments.refund", "url": server.URL, "approval": "required"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, environment...)
+	status, v := p.post(t.Context(), t, "/api/execute", string(body))
+	if status != 202 || v["status"] != "paused" {
+		t.Fatal(status, v)
+	}
+	id := v["id"].(string)
+	path := "/api/executions/" + id
+	killed(t, p)
+
+	p = start(t, environment...)
+	status, v = p.post(t.Context(), t, path+"/resume",
+		`{"decisions":[{"seq":1,"decision":"edit","args":{"order":8}}]}`)
+	if status != 202 || v["segment"] != 2.0 {
+		t.Fatal(status, v)
+	}
+	killed(t, p)
+
+	p = start(t, environment...)
+	if status, v = p.post(t.Context(), t, path+"/events/replied", `{"text":"yes"}`); status != 202 {
+		t.Fatal(status, v)
+	}
+	killed(t, p)
+
+	p = start(t, environment...)
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for v = nil; v["status"] != "completed"; <-look.C {
+		v = nil
+		if err := json.Unmarshal([]byte(get(t, p.url+path)), &v); err != nil {
+			t.Fatal(err)
+		}
+		if s := v["status"]; s != "paused" && s != "queued" && s != "running" && s != "completed" {
+			t.Fatal(v)
+		}
+	}
+	if got := fmt.Sprint(v["result"]); got != "[7 map[refunded:map[order:8]] map[text:yes]]" {
+		t.Errorf("got %s", got)
+	}
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	if len(tool.keys) != 1 || tool.keys[id+":1"] != 1 {
+		t.Errorf("the tool was called with the keys %v", tool.keys)
+	}
+	var page struct{ Items []map[string]any }
+	if err := json.Unmarshal([]byte(get(t, p.url+"/api/audit/executions")), &page); err != nil {
+		t.Fatal(err)
+	}
+	var story []string
+	for _, r := range page.Items {
+		story = append([]string{fmt.Sprint(r["status"], " ", r["segment"])}, story...)
+	}
+	if got := strings.Join(story, ", "); got != "paused <nil>, decided 1, paused 2, decided 2, paused 3, completed 4" {
+		t.Errorf("the records are: %s", got)
+	}
+}

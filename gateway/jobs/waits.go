@@ -1,0 +1,228 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/waits"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// Waits configures how executions wait.
+type Waits struct {
+	// Keys encrypt snapshots. Without them, no execution may pause.
+	Keys *waits.Keys
+	// MaxAge returns how long an execution of a tier may exist after its first pause.
+	MaxAge func(tier string) time.Duration
+	// Record writes the record of a decision about a paused job, or of its end. It does not fail if the record exists.
+	Record func(ctx context.Context, record audit.Record) error
+	NewID  func() string
+}
+
+// advanceAtOnce is how many paused executions one look may advance.
+const advanceAtOnce = 64
+
+// advanceDue advances the paused executions for which something is due.
+func (q *Queue) advanceDue(ctx context.Context) error {
+	for {
+		due, err := q.cfg.Store.DueWaits(ctx, q.cfg.Now(), advanceAtOnce)
+		if err != nil {
+			return err
+		}
+		moved := 0
+		for _, job := range due {
+			after, err := q.advance(ctx, job)
+			if err != nil {
+				q.complain(ctx, "a paused execution cannot be advanced", err)
+			} else if after.Status != execution.Paused {
+				moved++
+			}
+		}
+		if len(due) < advanceAtOnce || moved == 0 || ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// advance does what is due about a paused job. It writes the records of decisions before a segment has their answers,
+// and the record of an end before the job ends.
+func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, error) {
+	job, err := q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+		if waits.Elapse(j, q.cfg.Now()) {
+			return q.endPaused(j, execution.Expired, "the execution expired: nobody resumed it in time", execution.Caller{})
+		}
+		return nil
+	})
+	if err != nil || job.Status != execution.Paused {
+		return job, err
+	}
+	if job.Wait.Ending != nil {
+		return q.finishEnding(ctx, job)
+	}
+	if !waits.Answered(job) {
+		return job, nil
+	}
+	decided := map[int]bool{}
+	for _, p := range job.Wait.Pending {
+		if p.Answer == nil || p.Sent {
+			continue
+		}
+		decided[p.Seq] = true
+		if p.Verdict == nil {
+			continue
+		}
+		if err := q.cfg.Waits.Record(ctx, waits.DecisionRecord(job, p)); err != nil {
+			return job, fmt.Errorf("record a decision: %w", err)
+		}
+	}
+	run := q.cfg.Waits.NewID()
+	job, err = q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+		if err := waits.Queue(j, run, decided, q.cfg.Now()); err != nil {
+			return err
+		}
+		callBack(j, q.cfg.Now())
+		return nil
+	})
+	if errors.Is(err, waits.ErrNotAnswered) { // another process was faster
+		return q.cfg.Store.Job(ctx, job.ID)
+	}
+	q.nudge()
+	return job, err
+}
+
+// endPaused notes that a paused job ends.
+func (q *Queue) endPaused(j *execution.Job, status execution.Status, reason string, by execution.Caller) error {
+	now := q.cfg.Now().UTC()
+	end := execution.Ending{Status: status, Reason: reason, By: by, At: now, Record: q.cfg.Waits.NewID()}
+	return waits.End(j, end, now)
+}
+
+// finishEnding writes the record of a job's end, and ends the job.
+func (q *Queue) finishEnding(ctx context.Context, job execution.Job) (execution.Job, error) {
+	if err := q.cfg.Waits.Record(ctx, waits.EndRecord(job)); err != nil {
+		return job, fmt.Errorf("record the end of a paused execution: %w", err)
+	}
+	job, err := q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+		if j.Ended() {
+			return errTaken
+		}
+		return q.end(j, endResult(*j))
+	})
+	q.nudge() // there may be a callback to make
+	if errors.Is(err, errTaken) {
+		err = nil
+	}
+	return job, err
+}
+
+// endResult returns the result of a job that ends without running.
+func endResult(job execution.Job) execution.Result {
+	e := job.Wait.Ending
+	return execution.Result{
+		ID: job.ID, Status: e.Status, Error: &e.Reason, Logs: []execution.Log{}, Violations: []string{}, Engine: "quickjs",
+		EngineBuild: job.Wait.EngineBuild, Policy: job.Wait.Tier, Function: job.Function, DangerAnalysis: noAnalysis(),
+	}
+}
+
+// noAnalysis returns the analysis of code that was not scanned again.
+func noAnalysis() []byte { return []byte(`{"score":0,"level":"safe","findings":[],"unanalysed":true}`) }
+
+func callerOf(job execution.Job) execution.Caller {
+	return execution.Caller{Subject: job.Subject, Tenant: job.Tenant, IP: job.IP}
+}
+
+// endOrPark ends a job that ran, or pauses it.
+func (q *Queue) endOrPark(j *execution.Job, result execution.Result) error {
+	if result.Status != execution.Paused {
+		return q.end(j, result)
+	}
+	cancelled := j.Cancel
+	if err := q.park(j, result); err != nil || !cancelled {
+		return err
+	}
+	return q.endPaused(j, execution.Cancelled, "the execution was cancelled", callerOf(*j))
+}
+
+// park pauses a job with its encrypted snapshot.
+func (q *Queue) park(j *execution.Job, result execution.Result) (err error) {
+	snapshot := result.Snapshot
+	result.ID, result.Snapshot = j.ID, nil
+	waits.Park(j, result, q.cfg.Waits.MaxAge(result.Policy), q.cfg.Now())
+	result.Waiting = shown(j.Wait)
+	if j.Result, err = api.Encode(result); err != nil {
+		return fmt.Errorf("keep what a paused job has done: %w", err)
+	}
+	if j.Snapshot, err = q.cfg.Waits.Keys.Seal(*j, snapshot); err != nil {
+		return err
+	}
+	j.Owner, j.Cancel = "", false
+	callBack(j, q.cfg.Now())
+	return nil
+}
+
+// shown returns the operations that nobody has answered.
+func shown(w *execution.Wait) []execution.Waiting {
+	out := []execution.Waiting{}
+	for _, p := range w.Pending {
+		if p.Answer == nil {
+			out = append(out, p.Waiting)
+		}
+	}
+	return out
+}
+
+// Park stores an execution that paused while its caller waited. The result is then what the caller gets.
+func (q *Queue) Park(ctx context.Context, s api.Submission, result execution.Result) (execution.Result, error) {
+	job := JobOf(s)
+	job.StartedAt = q.cfg.Now().UTC()
+	if err := q.park(&job, result); err != nil {
+		return result, err
+	}
+	if err := q.cfg.Store.Submit(ctx, job); err != nil {
+		return result, err
+	}
+	result.ID, result.Waiting, result.Snapshot = job.ID, shown(job.Wait), nil
+	return result, nil
+}
+
+// Change applies a change to a paused job and does what is then due.
+func (q *Queue) Change(ctx context.Context, id string, change func(*execution.Job) error) (execution.Job, error) {
+	job, err := q.cfg.Store.ChangeJob(ctx, id, change)
+	if err != nil || job.Status != execution.Paused {
+		return job, err
+	}
+	after, err := q.advance(ctx, job)
+	if err != nil { // it is stored, and is advanced later
+		q.complain(ctx, "a paused execution cannot be advanced", err)
+		return job, nil
+	}
+	return after, nil
+}
+
+// Await waits until a job is paused or has ended, or for a time. It returns the job as it is then.
+func (q *Queue) Await(ctx context.Context, job execution.Job, patience time.Duration) (execution.Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	look := time.NewTicker(awaitTick)
+	defer look.Stop()
+	for job.Status == execution.Queued || job.Status == execution.Running {
+		select {
+		case <-ctx.Done():
+			return job, nil
+		case <-look.C:
+		}
+		now, err := q.cfg.Store.Job(ctx, job.ID)
+		if err != nil {
+			return job, cmp.Or(ctx.Err(), err)
+		}
+		job = now
+	}
+	return job, nil
+}
+
+const awaitTick = 20 * time.Millisecond

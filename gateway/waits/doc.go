@@ -1,0 +1,22 @@
+// Package waits holds the rules by which a paused execution moves on, and protects its snapshot.
+//
+//	          ┌────────── a segment pauses ─────────────┐
+//	          ▼                                         │
+//	running ─Park─▶ paused ─Decide, Signal, Elapse─▶ answered ─Queue─▶ queued ─claim─▶ running
+//	   │              │                                                                  │
+//	   │              ├─▶ expired    Elapse, when the execution is too old                ├─▶ completed, error, timeout
+//	   └─▶ ended      └─▶ cancelled                                                       └─▶ queued again, if its
+//	                                                                                          process died
+//
+// A paused execution is a stored job: package jobs claims, runs, ends and calls back about it as about any other. The
+// functions here change an execution.Job in memory, and a store applies each change in one transaction, so that no
+// operation is answered twice and only one process runs a segment. Answered is not a status of its own: it is a paused
+// job with an answer that no segment has got.
+//
+// Every segment has a record of its own, under an ID that is drawn when the segment is queued. A process that dies
+// leaves the job with that ID. If the record exists, the segment ran and what it led to was lost: the job is queued
+// again under a new ID, and the same answers are applied again. Tools recognize the repeated calls by the ID of the
+// execution and the number of the operation.
+//
+// [Keys] encrypts snapshots. Start with [Park]. Packages gateway and gateway/jobs import this package.
+package waits

@@ -1,0 +1,152 @@
+package waits
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// ErrSealed reports a snapshot that was changed, or that belongs to another execution, segment, engine or request, or
+// whose key this deployment does not have.
+var ErrSealed = errors.New("the snapshot is not the one that was stored for this execution")
+
+// A sealed snapshot is
+//
+//	magic    4 bytes: "ALS1"
+//	key ID   1 byte of length, then the ID
+//	nonce    12 bytes
+//	body     AES-256-GCM of the snapshot, with a key derived for the tenant
+//
+// The additional data are the magic and the key ID, and what the snapshot is bound to, each with its length.
+const magic = "ALS1"
+
+const (
+	keyBytes   = 32
+	maxKeyName = 32
+)
+
+// Keys encrypts and authenticates snapshots. It is safe for concurrent use.
+type Keys struct {
+	first string
+	keys  map[string][]byte
+}
+
+// ParseKeys reads "id:base64,id:base64": names and keys of 32 bytes. The first key encrypts, all of them decrypt.
+func ParseKeys(text string) (*Keys, error) {
+	k := &Keys{keys: map[string][]byte{}}
+	for entry := range strings.SplitSeq(text, ",") {
+		name, encoded, ok := strings.Cut(strings.TrimSpace(entry), ":")
+		key, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || name == "" || len(name) > maxKeyName || err != nil || len(key) != keyBytes {
+			return nil, errors.New("must be NAME:KEY, or several with commas between: a name of at most 32 bytes and base64 " +
+				"of 32 random bytes; `echo \"k1:$(openssl rand -base64 32)\"` makes one")
+		}
+		if k.keys[name] != nil {
+			return nil, fmt.Errorf("has two keys of the name %q", name)
+		}
+		if k.first == "" {
+			k.first = name
+		}
+		k.keys[name] = key
+	}
+	return k, nil
+}
+
+// NewKey returns a key with a name, as ParseKeys reads it.
+func NewKey(name string) string {
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // never fails
+	return name + ":" + base64.StdEncoding.EncodeToString(key)
+}
+
+// Seal encrypts the snapshot of a job and binds it to the job as Park left it.
+func (k *Keys) Seal(j execution.Job, snapshot []byte) ([]byte, error) {
+	head := append([]byte(magic), byte(len(k.first)))
+	head = append(head, k.first...)
+	box, err := k.box(k.first, j.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, box.NonceSize())
+	_, _ = rand.Read(nonce) // never fails
+	bound, err := binding(head, j, j.Wait.Segment)
+	if err != nil {
+		return nil, err
+	}
+	out := append(head[:len(head):len(head)], nonce...)
+	return box.Seal(out, nonce, snapshot, bound), nil
+}
+
+// Open decrypts the snapshot that the queued segment of a job continues from. The error is ErrSealed if it is not that.
+func (k *Keys) Open(j execution.Job, sealed []byte) ([]byte, error) {
+	if len(sealed) < len(magic)+1 || string(sealed[:len(magic)]) != magic {
+		return nil, ErrSealed
+	}
+	end := len(magic) + 1 + int(sealed[len(magic)])
+	if len(sealed) < end {
+		return nil, ErrSealed
+	}
+	head := sealed[:end:end]
+	name := string(head[len(magic)+1:])
+	if k.keys[name] == nil {
+		return nil, fmt.Errorf("%w: its key %q is not configured", ErrSealed, name)
+	}
+	box, err := k.box(name, j.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if len(sealed) < end+box.NonceSize() {
+		return nil, ErrSealed
+	}
+	bound, err := binding(head, j, j.Wait.Segment-1)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := box.Open(nil, sealed[end:end+box.NonceSize()], sealed[end+box.NonceSize():], bound)
+	if err != nil {
+		return nil, ErrSealed
+	}
+	return plain, nil
+}
+
+// box returns the cipher of a tenant.
+func (k *Keys) box(name, tenant string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, k.keys[name], nil, "airlock snapshot\x00"+tenant, keyBytes)
+	if err != nil {
+		return nil, fmt.Errorf("derive the key of a tenant: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("derive the key of a tenant: %w", err)
+	}
+	return cipher.NewGCM(block)
+}
+
+// binding returns the additional data of a snapshot that a segment of a job made: its tenant, ID, segment, engine build
+// and tier, and the hash of its request.
+func binding(head []byte, j execution.Job, segment int) ([]byte, error) {
+	request, err := json.Marshal(j.Request)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request of a paused execution: %w", err)
+	}
+	sum := sha256.Sum256(request)
+	out := append([]byte(nil), head...)
+	for _, part := range [][]byte{
+		[]byte(j.Tenant), []byte(j.Subject), []byte(j.ID), binary.BigEndian.AppendUint64(nil, uint64(segment)),
+		[]byte(j.Wait.EngineBuild), []byte(j.Wait.Tier), sum[:],
+	} {
+		out = binary.BigEndian.AppendUint32(out, uint32(len(part)))
+		out = append(out, part...)
+	}
+	return out, nil
+}

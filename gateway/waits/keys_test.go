@@ -1,0 +1,116 @@
+package waits_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/waits"
+)
+
+func keys(t *testing.T, text string) *waits.Keys {
+	t.Helper()
+	k, err := waits.ParseKeys(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// parked returns a job that has paused, and the same job when its next segment is queued.
+func parked(t *testing.T) (paused, queued execution.Job) {
+	t.Helper()
+	now := time.Now()
+	paused = execution.Job{ID: "exec_0123456789", Tenant: "a", Subject: "ann", Status: execution.Running,
+		Request: execution.Request{Code: "await airlock.approve({title: 'x'})"}}
+	waits.Park(&paused, execution.Result{Policy: "standard", EngineBuild: "one",
+		Pause: execution.Pause{Waiting: []execution.Waiting{{Seq: 1, Kind: execution.WaitApproval}}}}, maxAge, now)
+	queued = paused
+	if err := waits.Decide(&queued, map[int]execution.Verdict{1: {Decision: execution.Approve}}, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := waits.Queue(&queued, "exec_9876543210", map[int]bool{1: true}, now); err != nil {
+		t.Fatal(err)
+	}
+	return paused, queued
+}
+
+// A snapshot opens for the segment that continues from it, and for nothing else.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	one, two := waits.NewKey("one"), waits.NewKey("two")
+	paused, queued := parked(t)
+	sealed, err := keys(t, one).Seal(paused, []byte("the guest's memory"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := keys(t, two+","+one).Open(queued, sealed); err != nil || string(plain) != "the guest's memory" {
+		t.Fatalf("after a new key was put first: %q, %v", plain, err)
+	}
+	for _, c := range []struct {
+		name   string
+		keys   string
+		change func(j *execution.Job)
+	}{
+		{"another deployment's key of the same name", waits.NewKey("one"), nil},
+		{"a key that was removed", two, nil},
+		{"another tenant", one, func(j *execution.Job) { j.Tenant = "b" }},
+		{"another subject", one, func(j *execution.Job) { j.Subject = "bob" }},
+		{"another execution", one, func(j *execution.Job) { j.ID = "exec_0000000000" }},
+		{"a later segment", one, func(j *execution.Job) { j.Wait.Segment++ }},
+		{"an earlier segment", one, func(j *execution.Job) { j.Wait.Segment-- }},
+		{"another engine", one, func(j *execution.Job) { j.Wait.EngineBuild = "two" }},
+		{"another tier", one, func(j *execution.Job) { j.Wait.Tier = "agent" }},
+		{"other code", one, func(j *execution.Job) { j.Request.Code = "1" }},
+		{"other tools", one, func(j *execution.Job) { j.Request.Tools = []execution.Tool{{Name: "pay"}} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, job := parked(t)
+			if c.change != nil {
+				c.change(&job)
+			}
+			if _, err := keys(t, c.keys).Open(job, sealed); !errors.Is(err, waits.ErrSealed) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	for i := range sealed {
+		changed := append([]byte(nil), sealed...)
+		changed[i] ^= 1
+		if _, err := keys(t, one).Open(queued, changed); !errors.Is(err, waits.ErrSealed) {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+		if _, err := keys(t, one).Open(queued, sealed[:i]); !errors.Is(err, waits.ErrSealed) {
+			t.Fatalf("cut after %d bytes: %v", i, err)
+		}
+	}
+}
+
+func TestParseKeys(t *testing.T) {
+	t.Parallel()
+	one := waits.NewKey("one")
+	for _, c := range []struct{ name, text string }{
+		{"nothing", ""}, {"no name", one[3:]}, {"a short key", "one:c2hvcnQ="}, {"not base64", "one:!"},
+		{"a name twice", one + "," + waits.NewKey("one")}, {"an empty entry", one + ","},
+	} {
+		if _, err := waits.ParseKeys(c.text); err == nil {
+			t.Errorf("%s was accepted", c.name)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	k, err := waits.ParseKeys(waits.NewKey("one"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte("ALS1\x03one"))
+	f.Add([]byte("ALS1\xff"))
+	f.Fuzz(func(t *testing.T, sealed []byte) {
+		_, job := parked(t)
+		if _, err := k.Open(job, sealed); !errors.Is(err, waits.ErrSealed) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

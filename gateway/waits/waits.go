@@ -1,0 +1,287 @@
+package waits
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// A Refusal says why a change does not apply to a paused execution. Nothing was changed.
+type Refusal struct {
+	// Invalid marks a decision that could never apply. Any other refusal is due to the state of the execution.
+	Invalid bool
+	Reason  string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Reason }
+
+func refuse(format string, args ...any) error { return &Refusal{Reason: fmt.Sprintf(format, args...)} }
+
+func invalid(format string, args ...any) error {
+	return &Refusal{Invalid: true, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Park pauses a job that was running with what its segment waits for. Answers that came meanwhile to what it still
+// waits for are kept. maxAge is how long the execution may exist after its first pause. The snapshot is stored by the
+// caller.
+func Park(j *execution.Job, r execution.Result, maxAge time.Duration, now time.Time) {
+	now = now.UTC()
+	w := execution.Wait{Segment: 1, Run: j.ID, Since: now, ExpiresAt: now.Add(maxAge)}
+	if j.Wait != nil {
+		w = *j.Wait
+	}
+	before := w.Pending
+	w.Changed = now
+	w.Pending, w.Tier, w.EngineBuild = nil, r.Policy, r.EngineBuild
+	for _, waiting := range r.Waiting {
+		p := execution.Pending{Waiting: waiting}
+		if waiting.Kind != execution.WaitSleep && (p.ExpiresAt.IsZero() || p.ExpiresAt.After(w.ExpiresAt)) {
+			p.ExpiresAt = w.ExpiresAt
+		}
+		for _, old := range before {
+			if old.Seq == p.Seq && !old.Sent {
+				p.Verdict, p.Answer = old.Verdict, old.Answer
+			}
+		}
+		w.Pending = append(w.Pending, p)
+	}
+	j.Wait, j.Status, j.Owner = &w, execution.Paused, ""
+	j.Wait.DueAt = dueAt(&w, now)
+}
+
+// dueAt returns when something has to be done about a paused execution.
+func dueAt(w *execution.Wait, now time.Time) time.Time {
+	due := w.ExpiresAt
+	if w.Ending != nil {
+		return now.UTC()
+	}
+	for _, p := range w.Pending {
+		switch {
+		case p.Answer != nil && !p.Sent:
+			return now.UTC()
+		case p.Answer != nil:
+		case p.Kind == execution.WaitSleep && p.DueAt.Before(due):
+			due = p.DueAt
+		case p.Kind == execution.WaitEvent && p.ExpiresAt.Before(due):
+			due = p.ExpiresAt
+		}
+	}
+	return due.UTC()
+}
+
+// waiting returns an error unless an execution has paused and goes on.
+func waiting(j *execution.Job) error {
+	switch {
+	case j.Wait == nil || j.Ended():
+		return refuse("the execution does not wait: its status is %s", j.Status)
+	case j.Wait.Ending != nil:
+		return refuse("the execution does not wait: it is %s", j.Wait.Ending.Status)
+	}
+	return nil
+}
+
+// open returns the operation with a number if nothing has answered it.
+func open(j *execution.Job, seq int) (*execution.Pending, error) {
+	if err := waiting(j); err != nil {
+		return nil, err
+	}
+	for i := range j.Wait.Pending {
+		p := &j.Wait.Pending[i]
+		switch {
+		case p.Seq != seq:
+		case p.Verdict != nil:
+			return nil, refuse("operation %d has been decided: %s", seq, p.Verdict.Decision)
+		case p.Answer != nil:
+			return nil, refuse("operation %d has ended", seq)
+		default:
+			return p, nil
+		}
+	}
+	return nil, refuse("the execution does not wait for an operation %d", seq)
+}
+
+// Decide applies verdicts to the operations with their numbers, all of them or none.
+func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time) error {
+	if err := waiting(j); err != nil {
+		return err
+	}
+	wait := j.Wait.Clone()
+	changed := *j
+	changed.Wait = wait
+	for seq, v := range verdicts {
+		p, err := open(&changed, seq)
+		if err != nil {
+			return err
+		}
+		answer, err := answerTo(p, v)
+		if err != nil {
+			return err
+		}
+		if !now.Before(wait.ExpiresAt) {
+			return refuse("the execution has expired")
+		}
+		p.Verdict, p.Answer = &v, &answer
+	}
+	wait.DueAt = dueAt(wait, now)
+	j.Wait = wait
+	return nil
+}
+
+// answerTo returns the answer that a verdict gives to an operation.
+func answerTo(p *execution.Pending, v execution.Verdict) (execution.Answer, error) {
+	a := execution.Answer{Seq: p.Seq}
+	if p.Kind != execution.WaitApproval && p.Kind != execution.WaitTool {
+		return a, invalid("operation %d is of kind %s, which nobody decides", p.Seq, p.Kind)
+	}
+	toApprove := p.Kind == execution.WaitApproval && p.Tool != ""
+	switch v.Decision {
+	case execution.Approve:
+		switch {
+		case toApprove:
+			a.Call = true
+		case p.Kind == execution.WaitApproval && p.Schema != nil:
+			return a, invalid("operation %d asks for a value: respond with one that fits its schema, or reject it", p.Seq)
+		case p.Kind == execution.WaitApproval:
+			a.Value = json.RawMessage("true")
+		default:
+			return a, invalid("operation %d is a call whose answer comes from outside; respond to it, or reject it", p.Seq)
+		}
+	case execution.Edit:
+		if !toApprove {
+			return a, invalid("operation %d has no arguments to edit", p.Seq)
+		}
+		a.Call, a.Args = true, v.Args
+	case execution.Respond:
+		a.Value = v.Value
+	case execution.Reject:
+		a.Error, a.ErrorName = "the request was rejected", "RejectedError"
+		if v.Reason != "" {
+			a.Error += ": " + v.Reason
+		}
+	default:
+		return a, invalid("the decision must be approve, edit, respond or reject")
+	}
+	return a, nil
+}
+
+// Signal answers the operation that has waited longest for an event of a name. v holds who sent the event, when, and
+// its value.
+func Signal(j *execution.Job, name string, v execution.Verdict, now time.Time) error {
+	if err := waiting(j); err != nil {
+		return err
+	}
+	wait := j.Wait.Clone()
+	for i := range wait.Pending {
+		p := &wait.Pending[i]
+		if p.Kind == execution.WaitEvent && p.Name == name && p.Answer == nil && now.Before(p.ExpiresAt) {
+			v.Decision = execution.Signal
+			p.Verdict, p.Answer = &v, &execution.Answer{Seq: p.Seq, Value: v.Value}
+			wait.DueAt = dueAt(wait, now)
+			j.Wait = wait
+			return nil
+		}
+	}
+	return refuse("the execution does not wait for the event %q", name)
+}
+
+// End ends a paused execution that will not run again. Its caller writes the record and then ends the job. It has no
+// effect on an execution that is ending already.
+func End(j *execution.Job, e execution.Ending, now time.Time) error {
+	if j.Wait != nil && j.Wait.Ending != nil {
+		return nil
+	}
+	if j.Status != execution.Paused {
+		return refuse("the execution does not wait: its status is %s", j.Status)
+	}
+	wait := j.Wait.Clone()
+	wait.Ending, wait.DueAt = &e, now.UTC()
+	j.Wait = wait
+	return nil
+}
+
+// Elapse answers what has ended by itself. It reports whether a paused execution has expired, in which case the
+// caller ends the job.
+func Elapse(j *execution.Job, now time.Time) (expired bool) {
+	if j.Status != execution.Paused || j.Wait.Ending != nil {
+		return false
+	}
+	wait := j.Wait.Clone()
+	for i := range wait.Pending {
+		p := &wait.Pending[i]
+		switch {
+		case p.Answer != nil:
+		case p.Kind == execution.WaitSleep && !now.Before(p.DueAt):
+			p.Answer = &execution.Answer{Seq: p.Seq}
+		case p.Kind == execution.WaitEvent && p.ExpiresAt.Before(wait.ExpiresAt) && !now.Before(p.ExpiresAt):
+			p.Answer = &execution.Answer{Seq: p.Seq, Error: "the event " + p.Name + " has not come in time",
+				ErrorName: "TimeoutError"}
+		}
+	}
+	wait.DueAt = dueAt(wait, now)
+	j.Wait = wait
+	return !now.Before(wait.ExpiresAt) && !Answered(*j)
+}
+
+// Answered reports whether a paused job has an answer that no segment has got.
+func Answered(j execution.Job) bool {
+	unsent := func(p execution.Pending) bool { return p.Answer != nil && !p.Sent }
+	return j.Status == execution.Paused && j.Wait.Ending == nil && slices.ContainsFunc(j.Wait.Pending, unsent)
+}
+
+// ErrNotAnswered is the error of queueing a job that has no answer, or that does not wait.
+var ErrNotAnswered = errors.New("the execution has no answer to continue with")
+
+// Queue queues the next segment of an answered job, with the answers to the operations with the given numbers. run
+// becomes the ID of the segment's record.
+func Queue(j *execution.Job, run string, seqs map[int]bool, now time.Time) error {
+	if !Answered(*j) {
+		return ErrNotAnswered
+	}
+	wait := j.Wait.Clone()
+	any := false
+	for i := range wait.Pending {
+		p := &wait.Pending[i]
+		p.Sent = p.Answer != nil && seqs[p.Seq]
+		any = any || p.Sent
+	}
+	if !any {
+		return ErrNotAnswered
+	}
+	wait.Segment, wait.Run, wait.Changed = wait.Segment+1, run, now.UTC()
+	j.Wait, j.Status = wait, execution.Queued
+	return nil
+}
+
+// Again queues a segment once more whose outcome was lost. run becomes the ID of its record.
+func Again(j *execution.Job, run string, now time.Time) {
+	wait := j.Wait.Clone()
+	if wait == nil {
+		wait = &execution.Wait{Segment: 1}
+	}
+	wait.Run, wait.Changed = run, now.UTC()
+	j.Wait, j.Status, j.Owner = wait, execution.Queued, ""
+}
+
+// Resume returns what a function needs to run the segment of a job, or nil for a job that has never paused. snapshot is
+// decrypted.
+func Resume(j execution.Job, snapshot []byte) *execution.Resume {
+	if j.Wait == nil {
+		return nil
+	}
+	r := &execution.Resume{Parent: j.ID, Segment: j.Wait.Segment}
+	if r.Segment == 1 {
+		return r
+	}
+	r.Snapshot = snapshot
+	for _, p := range j.Wait.Pending {
+		if p.Sent {
+			r.Answers = append(r.Answers, *p.Answer)
+		}
+	}
+	return r
+}

@@ -1,0 +1,248 @@
+package waits_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/waits"
+)
+
+const maxAge = 24 * time.Hour
+
+// A model is what a paused execution must be, in the simplest form: which operations are open, which have been
+// answered, and which answers each segment got.
+type model struct {
+	status   execution.Status
+	segment  int
+	open     map[int]string // kind by number
+	answered map[int]bool   // not sent yet
+	sent     []int
+	deadline time.Time
+	next     int
+}
+
+// Random steps on a job and on the model agree, and no operation is ever answered twice.
+func TestLifecycle(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			walk(t, rand.New(rand.NewPCG(seed, 1)))
+		})
+	}
+}
+
+func walk(t *testing.T, random *rand.Rand) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	job := execution.Job{ID: "exec_0123456789", Tenant: "a", Subject: "ann", Status: execution.Running}
+	m := &model{status: execution.Running, segment: 1, open: map[int]string{}, answered: map[int]bool{}}
+	given := map[int]int{}
+	for step := range 60 {
+		now = now.Add(time.Duration(random.IntN(90)) * time.Minute)
+		switch random.IntN(6) {
+		case 0, 1:
+			m.run(t, random, &job, now, given)
+		case 2:
+			m.decide(t, random, &job, now)
+		case 3:
+			m.signal(t, &job, now)
+		case 4:
+			m.elapse(t, &job, now)
+		case 5:
+			m.queue(t, &job, now, fmt.Sprintf("exec_run%07d", step))
+		}
+		if job.Status != m.status || job.Wait != nil && job.Wait.Segment != m.segment {
+			t.Fatalf("step %d: status %s in segment %d, want %s in %d", step, job.Status, job.Wait.Segment, m.status, m.segment)
+		}
+		if m.status == execution.Expired {
+			break
+		}
+	}
+	for seq, times := range given {
+		if times > 1 {
+			t.Errorf("operation %d was answered in %d segments", seq, times)
+		}
+	}
+}
+
+// run runs the segment that is queued and pauses again, with what is still open and a few new operations.
+func (m *model) run(t *testing.T, random *rand.Rand, job *execution.Job, now time.Time, given map[int]int) {
+	t.Helper()
+	if m.status != execution.Running && m.status != execution.Queued {
+		return
+	}
+	if r := waits.Resume(*job, []byte("s")); r != nil {
+		got := []int{}
+		for _, a := range r.Answers {
+			got = append(got, a.Seq)
+			given[a.Seq]++
+		}
+		slices.Sort(got)
+		slices.Sort(m.sent)
+		if !slices.Equal(got, m.sent) {
+			t.Fatalf("the segment gets answers to %v, want %v", got, m.sent)
+		}
+	}
+	job.Status = execution.Running
+	if job.Wait == nil {
+		m.deadline = now.Add(maxAge)
+	}
+	for range 1 + random.IntN(3) {
+		m.next++
+		kinds := []string{execution.WaitApproval, execution.WaitEvent, execution.WaitSleep, execution.WaitTool}
+		m.open[m.next] = kinds[random.IntN(len(kinds))]
+	}
+	result := execution.Result{Status: execution.Paused, Policy: "standard"}
+	for seq := 1; seq <= m.next; seq++ {
+		kind := m.open[seq]
+		if kind == "" && !m.answered[seq] {
+			continue
+		}
+		w := execution.Waiting{Seq: seq, Kind: kind, Name: "e"}
+		if kind == execution.WaitSleep {
+			w.DueAt = now.Add(time.Hour)
+		}
+		result.Waiting = append(result.Waiting, w)
+	}
+	waits.Park(job, result, maxAge, now)
+	m.status, m.sent = execution.Paused, nil
+}
+
+func (m *model) decide(t *testing.T, random *rand.Rand, job *execution.Job, now time.Time) {
+	t.Helper()
+	seq := 1 + random.IntN(m.next+1)
+	kind, before := m.open[seq], job.Wait
+	err := waits.Decide(job, map[int]execution.Verdict{seq: {Decision: execution.Reject}}, now)
+	allowed := job.Wait != nil && (kind == execution.WaitApproval || kind == execution.WaitTool) && now.Before(m.deadline)
+	switch {
+	case allowed != (err == nil):
+		t.Fatalf("deciding about operation %d (%s): %v", seq, kind, err)
+	case err != nil && job.Wait != before:
+		t.Fatal("a refused decision changed the job")
+	case err == nil:
+		delete(m.open, seq)
+		m.answered[seq] = true
+		if again := waits.Decide(job, map[int]execution.Verdict{seq: {Decision: execution.Approve}}, now); again == nil {
+			t.Fatal("an operation was decided twice")
+		}
+	}
+}
+
+func (m *model) signal(t *testing.T, job *execution.Job, now time.Time) {
+	t.Helper()
+	first := 0
+	for seq, kind := range m.open {
+		if kind == execution.WaitEvent && (first == 0 || seq < first) {
+			first = seq
+		}
+	}
+	err := waits.Signal(job, "e", execution.Verdict{Value: json.RawMessage("1")}, now)
+	if (err == nil) != (job.Wait != nil && first > 0 && now.Before(m.deadline)) {
+		t.Fatalf("an event: %v", err)
+	}
+	if err == nil {
+		delete(m.open, first)
+		m.answered[first] = true
+	}
+}
+
+func (m *model) elapse(t *testing.T, job *execution.Job, now time.Time) {
+	t.Helper()
+	expired := waits.Elapse(job, now)
+	if m.status != execution.Paused {
+		if expired {
+			t.Fatal("an execution that is not paused expired")
+		}
+		return
+	}
+	for _, p := range job.Wait.Pending {
+		if p.Kind == execution.WaitSleep && !now.Before(p.DueAt) && m.open[p.Seq] != "" {
+			delete(m.open, p.Seq)
+			m.answered[p.Seq] = true
+		}
+	}
+	if want := len(m.answered) == 0 && !now.Before(m.deadline); expired != want {
+		t.Fatalf("expired %v, want %v", expired, want)
+	}
+	if expired {
+		if err := waits.End(job, execution.Ending{Status: execution.Expired}, now); err != nil {
+			t.Fatal(err)
+		}
+		if waits.Decide(job, map[int]execution.Verdict{1: {Decision: execution.Reject}}, now) == nil {
+			t.Fatal("an expired execution was decided about")
+		}
+		job.Status, m.status = execution.Expired, execution.Expired
+	}
+}
+
+func (m *model) queue(t *testing.T, job *execution.Job, now time.Time, run string) {
+	t.Helper()
+	err := waits.Queue(job, run, m.answered, now)
+	if (err == nil) != (m.status == execution.Paused && len(m.answered) > 0) {
+		t.Fatalf("queue: %v", err)
+	}
+	if err != nil {
+		if !errors.Is(err, waits.ErrNotAnswered) {
+			t.Fatal(err)
+		}
+		return
+	}
+	m.sent = nil
+	for seq := range m.answered {
+		m.sent = append(m.sent, seq)
+	}
+	m.status, m.segment, m.answered = execution.Queued, m.segment+1, map[int]bool{}
+}
+
+// What a decision makes of an operation.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	approval := execution.Waiting{Seq: 1, Kind: execution.WaitApproval, Tool: "pay", Args: json.RawMessage(`{"n":1}`)}
+	question := execution.Waiting{Seq: 1, Kind: execution.WaitApproval, Title: "go on?"}
+	call := execution.Waiting{Seq: 1, Kind: execution.WaitTool, Tool: "ask"}
+	for _, c := range []struct {
+		name    string
+		waiting execution.Waiting
+		verdict execution.Verdict
+		want    string // the answer; "" for a refusal
+	}{
+		{"a call is approved", approval, execution.Verdict{Decision: execution.Approve}, `{"seq":1,"call":true}`},
+		{"a call is edited", approval, execution.Verdict{Decision: execution.Edit, Args: json.RawMessage(`{"n":2}`)},
+			`{"seq":1,"call":true,"args":{"n":2}}`},
+		{"a call is answered", approval, execution.Verdict{Decision: execution.Respond, Value: json.RawMessage("3")},
+			`{"seq":1,"value":3}`},
+		{"a call is rejected", approval, execution.Verdict{Decision: execution.Reject, Reason: "too much"},
+			`{"seq":1,"error":"the request was rejected: too much","errorName":"RejectedError"}`},
+		{"a question is approved", question, execution.Verdict{Decision: execution.Approve}, `{"seq":1,"value":true}`},
+		{"a question is edited", question, execution.Verdict{Decision: execution.Edit}, ""},
+		{"a durable call is answered", call, execution.Verdict{Decision: execution.Respond, Value: json.RawMessage("3")},
+			`{"seq":1,"value":3}`},
+		{"a durable call is approved", call, execution.Verdict{Decision: execution.Approve}, ""},
+		{"a sleep is rejected", execution.Waiting{Seq: 1, Kind: execution.WaitSleep},
+			execution.Verdict{Decision: execution.Reject}, ""},
+		{"an unknown decision", approval, execution.Verdict{Decision: "maybe"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job := execution.Job{ID: "exec_0123456789", Status: execution.Running}
+			now := time.Now()
+			waits.Park(&job, execution.Result{Pause: execution.Pause{Waiting: []execution.Waiting{c.waiting}}}, maxAge, now)
+			err := waits.Decide(&job, map[int]execution.Verdict{1: c.verdict}, now)
+			if c.want == "" {
+				if refused := (*waits.Refusal)(nil); !errors.As(err, &refused) || !refused.Invalid {
+					t.Fatalf("got %v", err)
+				}
+				return
+			}
+			got, encoding := json.Marshal(job.Wait.Pending[0].Answer)
+			if err != nil || encoding != nil || string(got) != c.want {
+				t.Errorf("got %s, %v, %v; want %s", got, err, encoding, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package pgstate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// dueAt returns the not_before of a job: when a queued one may begin, or when something is due about a paused one.
+func dueAt(job execution.Job) time.Time {
+	if job.Status == execution.Paused {
+		return job.Wait.DueAt
+	}
+	return job.NotBefore
+}
+
+// DueWaits returns paused jobs for which something is due, those that are due longest first.
+func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error) {
+	return s.paused(ctx, scanJob, "SELECT "+jobColumns+` FROM airlock.jobs
+		WHERE status = 'paused' AND not_before <= $1 ORDER BY not_before LIMIT $2`, millis(now), limit)
+}
+
+// Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their
+// IDs. The jobs have neither request nor snapshot.
+func (s *Store) Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error) {
+	const columns = "SELECT id, status, doc FROM airlock.jobs WHERE status = 'paused' AND tenant = $1 "
+	if subject == "" {
+		return s.paused(ctx, scanListed, columns+"AND id > $2 ORDER BY id LIMIT $3", []byte(tenant), []byte(after), limit)
+	}
+	return s.paused(ctx, scanListed, columns+"AND subject = $4 AND id > $2 ORDER BY id LIMIT $3", []byte(tenant),
+		[]byte(after), limit, []byte(subject))
+}
+
+// scanListed reads a row without its request, result and snapshot.
+func scanListed(row pgx.Row) (*jobRow, error) {
+	r := &jobRow{request: []byte("{}")}
+	err := row.Scan(&r.id, &r.status, &r.doc)
+	return r, err
+}
+
+func (s *Store) paused(
+	ctx context.Context, scan func(pgx.Row) (*jobRow, error), query string, args ...any,
+) ([]execution.Job, error) {
+	var rows []*jobRow
+	err := s.do(ctx, func(ctx context.Context) (err error) {
+		rows, err = collect(ctx, s.pool, scan, query, args...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for paused jobs: %w", err)
+	}
+	return decodeJobs(rows)
+}

@@ -1,0 +1,40 @@
+package sqlitestate
+
+import (
+	"context"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// dueAt returns the not_before of a job: when a queued one may begin, or when something is due about a paused one.
+func dueAt(job execution.Job) time.Time {
+	if job.Status == execution.Paused {
+		return job.Wait.DueAt
+	}
+	return job.NotBefore
+}
+
+// orNone returns nil, which is stored as NULL, for an empty value.
+func orNone(b []byte) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// DueWaits returns paused jobs for which something is due, those that are due longest first.
+func (d *database) DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error) {
+	return d.jobs(ctx, "SELECT "+jobColumns+` FROM jobs WHERE status = 'paused' AND not_before <= ?
+		ORDER BY not_before LIMIT ?`, millis(now), limit)
+}
+
+// Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their
+// IDs. The jobs have neither request nor snapshot.
+func (d *database) Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error) {
+	const columns = "SELECT doc, CAST('{}' AS BLOB), NULL, NULL FROM jobs WHERE status = 'paused' AND tenant = ? "
+	if subject == "" {
+		return d.jobs(ctx, columns+"AND id > ? ORDER BY id LIMIT ?", tenant, after, limit)
+	}
+	return d.jobs(ctx, columns+"AND subject = ? AND id > ? ORDER BY id LIMIT ?", tenant, subject, after, limit)
+}
