@@ -122,6 +122,7 @@ clients: ## the client packages of dist/clients, built and tested on Node.js, De
 	npm run --prefix gateway/client/typescript build
 	@mkdir -p $(CLIENTS) dist/clients
 	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5
+	@cd $(CLIENTS)/node_modules/bun && node install.js
 	npm pack ./gateway/client/typescript --pack-destination dist/clients
 	$(GO) test ./gateway/client/...
 	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts|FrameworkAdapters' -count 1
