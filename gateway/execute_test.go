@@ -48,9 +48,15 @@ func TestExecute(t *testing.T) {
 			t.Errorf("%s is missing", field)
 		}
 	}
-	if got.Airlock != 1 || got.ID != v["id"] || got.Via != "http" || got.Caller.IP != "127.0.0.1" ||
-		got.Caller.Subject != "local" || got.ReceivedAt.IsZero() {
-		t.Errorf("the function was sent %+v", got)
+	sent := execution.Invocation{Airlock: got.Airlock, ID: got.ID, Via: got.Via, Caller: got.Caller}
+	if diff := cmp.Diff(execution.Invocation{
+		Airlock: 1, ID: v["id"].(string), Via: "http",
+		Caller: execution.Caller{Subject: "local", Tenant: got.Caller.Tenant, IP: "127.0.0.1"},
+	}, sent); diff != "" {
+		t.Errorf("the invocation differs (-want +got):\n%s", diff)
+	}
+	if got.ReceivedAt.IsZero() {
+		t.Error("the invocation has no time")
 	}
 	again := s.do(t, "GET", "/api/result/"+got.ID, "")
 	if again.StatusCode != 200 || string(again.body) != string(a.body) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
@@ -50,10 +52,12 @@ func TestRequestsAreObserved(t *testing.T) {
 	if len(got) != 6 {
 		t.Fatalf("%d lines of 6 requests: %+v", len(got), got)
 	}
-	if f := got[0]; f.RequestID != "mine" || f.Subject != "jwt:/alice" || f.Tenant != "acme" ||
-		f.Trace != "0af7651916cd43dd8448eb211c80319c" || f.Execution == "" ||
-		f.Execution != run.Header.Get("X-Execution-Id") {
-		t.Errorf("%+v", f)
+	f := got[0]
+	if diff := cmp.Diff(
+		[]string{"mine", "jwt:/alice", "acme", "0af7651916cd43dd8448eb211c80319c", run.Header.Get("X-Execution-Id")},
+		[]string{f.RequestID, f.Subject, f.Tenant, f.Trace, f.Execution},
+	); diff != "" || f.Execution == "" {
+		t.Errorf("the first line differs (-want +got):\n%s", diff)
 	}
 	for i, want := range []struct {
 		route  string

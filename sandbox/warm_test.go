@@ -133,11 +133,16 @@ func TestWarmCode(t *testing.T) {
 		for i := range ticks {
 			got := run(t, e, script, grants)
 			ticks[i] = got.Usage.Ticks
-			if string(got.Value) != string(want.Value) || got.Error != want.Error || got.Output != want.Output ||
-				fmt.Sprint(got.Exception) != fmt.Sprint(want.Exception) ||
-				got.Pure != want.Pure || got.Usage.APICalls != want.Usage.APICalls {
-				t.Errorf("%s\nrun %d: %s %q %v, without a version %s %q %v", c.code, i, got.Value, got.Error, got.Exception,
-					want.Value, want.Error, want.Exception)
+			type outcome struct {
+				value, err, output, exception string
+				pure                          bool
+				apiCalls                      int
+			}
+			of := func(r sandbox.Result) outcome {
+				return outcome{string(r.Value), r.Error, r.Output, fmt.Sprint(r.Exception), r.Pure, r.Usage.APICalls}
+			}
+			if of(got) != of(want) {
+				t.Errorf("%s\nrun %d: %+v, without a version %+v", c.code, i, of(got), of(want))
 			}
 			switch {
 			case c.cold == "none":

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/hooks"
 )
@@ -146,9 +148,9 @@ func TestNewEvent(t *testing.T) {
 		if err := json.Unmarshal(raw, &e); err != nil {
 			t.Fatal(err)
 		}
-		if e.Method != "POST" || e.Path != "/hooks/x" || e.Query["q"] != "1,2" || e.Headers["x-event"] != "a, b" ||
-			string(e.Body) != c.want || e.RawBody != c.body {
-			t.Errorf("%s", raw)
+		got := []string{e.Method, e.Path, e.Query["q"], e.Headers["x-event"], string(e.Body), e.RawBody}
+		if diff := cmp.Diff([]string{"POST", "/hooks/x", "1,2", "a, b", c.want, c.body}, got); diff != "" {
+			t.Errorf("the event differs (-want +got):\n%s", diff)
 		}
 		if strings.Contains(string(raw), "x-webhook-secret") {
 			t.Errorf("the secret is in the event: %s", raw)

@@ -97,9 +97,17 @@ func TestProblems(t *testing.T) {
 	})
 	_, _, err := c.Functions(t.Context(), `{"code":"rate_limited","detail":"slower","requestId":"req_1","status":1}`)
 	var p *client.Problem
-	if !errors.As(err, &p) || p.Status != 429 || p.Code != "rate_limited" || p.RetryAfter != 7*time.Second ||
-		p.Error() != "slower" || p.RequestID != "req_1" {
-		t.Errorf("%+v", err)
+	if !errors.As(err, &p) {
+		t.Fatalf("%+v", err)
+	}
+	type problem struct {
+		status         int
+		code, text, id string
+		after          time.Duration
+	}
+	got := problem{p.Status, p.Code, p.Error(), p.RequestID, p.RetryAfter}
+	if want := (problem{429, "rate_limited", "slower", "req_1", 7 * time.Second}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if _, _, err = c.Functions(t.Context(), "<html>"); !errors.As(err, &p) || p.Status != 429 ||
 		p.Error() != "the gateway answered 429" {

@@ -80,9 +80,11 @@ func TestParse(t *testing.T) {
 		}
 	}
 	code, err := wasm.Instructions(m.Body(1))
-	if err != nil || len(code) != 2 || code[0].Op != wasm.I64Const || code[0].Imm != 5 || code[0].Start != 3 ||
-		code[0].End != 5 {
-		t.Errorf("%+v, %v", code, err)
+	if err != nil || len(code) != 2 {
+		t.Fatalf("%d instructions, %v", len(code), err)
+	}
+	if got, want := code[0], (wasm.Instruction{Op: wasm.I64Const, Imm: 5, Start: 3, End: 5}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
