@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 // fleet is a state in a database. No process of it counts as dead, however slow the machine is, until Kill.
 type fleet struct {
 	url  string
+	way  string // the URL that processes use
 	dead map[*pgstate.Store]bool
 }
 
@@ -37,7 +38,8 @@ func newFleet(t *testing.T) *fleet {
 	if server == nil {
 		t.Skip("Postgres is not installed")
 	}
-	return &fleet{url: server.Database(t), dead: map[*pgstate.Store]bool{}}
+	url := server.Database(t)
+	return &fleet{url: url, way: url, dead: map[*pgstate.Store]bool{}}
 }
 
 func (f *fleet) open(t *testing.T, url string) *pgstate.Store {
@@ -58,7 +60,7 @@ func (f *fleet) open(t *testing.T, url string) *pgstate.Store {
 	return s
 }
 
-func (f *fleet) Process(t *testing.T) statetest.Store { return f.open(t, f.url) }
+func (f *fleet) Process(t *testing.T) statetest.Store { return f.open(t, f.way) }
 
 func (f *fleet) Kill(t *testing.T, s statetest.Store) {
 	t.Helper()
@@ -80,4 +82,18 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	statetest.Test(t, func(t *testing.T) statetest.State { return newFleet(t) })
 	statetest.TestPaused(t, func(t *testing.T) statetest.State { return newFleet(t) })
+}
+
+// Each transaction of a process may have another session, as behind a PgBouncer that pools by transaction.
+func TestConformanceThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	if server == nil {
+		t.Skip("Postgres is not installed")
+	}
+	through := server.Bouncer(t)
+	statetest.Test(t, func(t *testing.T) statetest.State {
+		f := newFleet(t)
+		f.way = through(f.url)
+		return f
+	})
 }
