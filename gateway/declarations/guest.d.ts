@@ -38,6 +38,14 @@ declare const api: {
 };
 /** The request's secrets by name, as placeholders: in calls of a secret's own hosts they are replaced by its value. */
 declare const secrets: { readonly [name: string]: string };
+/** Waits that outlast the process, if the policy grants them. Durations are milliseconds, or text such as "90 s" or "3 days". */
+declare const airlock: {
+  sleep(duration: number | string): Promise<void>;
+  /** Resolves to what the event brings, and rejects when the timeout has passed. */
+  waitForEvent(name: string, options?: { timeout?: number | string }): Promise<any>;
+  /** Asks a person. Resolves to the answer, which fits the JSON Schema, and rejects with the reason. */
+  approve(question: { title: string; detail?: string; schema?: object }): Promise<any>;
+};
 declare const performance: { now(): number };
 declare const crypto: { randomUUID(): string; getRandomValues<T extends ArrayBufferView>(array: T): T; readonly subtle: any };
 /** Node's modules, as far as the policy has them: require("node:buffer"). import works as well. */
