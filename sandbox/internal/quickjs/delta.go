@@ -63,13 +63,13 @@ func (in *Instance) Delta() (Delta, error) {
 	d := Delta{Size: uint32(len(memory)), CollectAt: in.memory.collectAt, Overflow: in.overflow, Ticks: in.ticks}
 	pristine := in.image.library().regions.image.pristine
 	stack := in.image.runtime.stackPages()
-	var w deltaWriter
+	pages := in.image.regions.image.touched(in.memory.mem, in.memory.size)
+	w := deltaWriter{out: make([]byte, 0, len(pages)*osPage/2)}
 	add := func(page uint32) {
 		if at := page * osPage; at < stack.at || at >= stack.at+stack.n {
 			w.page(at, memory[at:at+osPage], pristine)
 		}
 	}
-	pages := in.image.regions.image.touched(in.memory.mem, in.memory.size)
 	if in.image.from != nil { // the image of a version differs from the library's in other pages, too
 		pages = allPages(in.memory.size)
 	}
