@@ -171,6 +171,12 @@ func TestEventResumes(t *testing.T) {
 	want(t, s.do(t, "POST", path+"/events/replied", `{"text":"yes"}`), 200, `"value":{"text":"yes"}`)
 }
 
+func TestStreamPauses(t *testing.T) {
+	t.Parallel()
+	s, _ := waiting(t, options{}, []execution.Waiting{refund(1)})
+	want(t, s.do(t, "POST", "/api/execute/stream", code("1")), 200, "event: paused", `"status":"paused"`)
+}
+
 // A sleep ends by itself. So does the wait of a job whose caller does not wait.
 func TestSleepEnds(t *testing.T) {
 	t.Parallel()

@@ -173,6 +173,10 @@ func outcome(result execution.Result, quiet bool) error {
 		code = exit.Limit
 	}
 	text := ""
+	if !quiet && result.Status == execution.Paused {
+		text = "the execution " + result.ID + " is paused and has no result yet; POST /api/executions/" + result.ID +
+			"/resume decides about what it waits for"
+	}
 	if !quiet && result.Error != nil {
 		text = *result.Error
 		if result.Exception != nil && result.Exception.Stack != "" {

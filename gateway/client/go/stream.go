@@ -142,7 +142,7 @@ func (f *follower) event(id, name string, data []byte) error {
 			return fmt.Errorf("read the stream: %w", err)
 		}
 		f.onCall(f.execution, asked)
-	case "complete":
+	case "complete", "paused":
 		var result Result
 		if err := json.Unmarshal(data, &result); err != nil {
 			return fmt.Errorf("read the stream: %w", err)

@@ -100,7 +100,7 @@ class AsyncAirlock:
                     answers.add(task)
                     task.add_done_callback(answers.discard)
                     yield Event("call", tool=event.data["tool"], params=event.data["params"])
-                elif event.name == "complete":
+                elif event.name in ("complete", "paused"):
                     yield Event("result", result=Result(event.data))
                 elif event.name == "error":
                     raise AirlockError(event.data["status"], event.data)
@@ -131,7 +131,7 @@ class AsyncAirlock:
                 async for data in response.aiter_bytes():
                     for event in reader.feed(data):
                         send.headers["Last-Event-ID"] = event.id
-                        following.over = event.name in ("complete", "error")
+                        following.over = event.name in ("complete", "paused", "error")
                         yield event
                         if following.over:
                             return

@@ -94,7 +94,7 @@ class Airlock:
                 elif event.name == "call":
                     pool.submit(self._answer, toolbox, event)
                     yield Event("call", tool=event.data["tool"], params=event.data["params"])
-                elif event.name == "complete":
+                elif event.name in ("complete", "paused"):
                     yield Event("result", result=Result(event.data))
                 elif event.name == "error":
                     raise AirlockError(event.data["status"], event.data)
@@ -120,7 +120,7 @@ class Airlock:
                 for data in response.iter_bytes():
                     for event in reader.feed(data):
                         send.headers["Last-Event-ID"] = event.id
-                        following.over = event.name in ("complete", "error")
+                        following.over = event.name in ("complete", "paused", "error")
                         yield event
                         if following.over:
                             return

@@ -151,6 +151,7 @@ export class Airlock {
                 yield { type: "call", tool: data.tool, params: data.params };
                 break;
               case "complete":
+              case "paused":
                 over = true;
                 yield { type: "result", result: new Result<T>(data) };
                 return;

@@ -30,7 +30,7 @@ export async function run(request, allowed, go) {
     for await (const event of events(answer)) {
       const data = JSON.parse(event.data);
       if (event.name === "chunk") output.print(data.level, data.chunk);
-      if (event.name === "complete") result = data;
+      if (event.name === "complete" || event.name === "paused") result = data;
       if (event.name === "error") throw new Error(data.detail ?? data.error);
     }
     if (!result) throw new Error("the connection ended before the result came");
