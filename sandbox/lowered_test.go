@@ -61,3 +61,36 @@ console.log(rest, s.entries(), new Map().keys(), [...rest], rest);`}, sandbox.Gr
 		t.Errorf("printed\n%s(%s), want\n%s", r.Output, r.Error, want)
 	}
 }
+
+// TestForAwaitReturn checks that for await calls return when the body leaves the loop, and not when the iteration ends
+// by itself.
+func TestForAwaitReturn(t *testing.T) {
+	e := newEngine(t)
+	const iterator = "const log = [];\nconst it = { [Symbol.asyncIterator]() { let i = 0; return {\n" +
+		"  next() { return Promise.resolve({ value: i, done: i++ > 1 }) },\n" +
+		"  return() { log.push('return'); return Promise.resolve({}) } } } };\n"
+	for _, c := range []struct{ name, loop, value string }{
+		{"to its end", "for await (const x of it) log.push(x)", `[0,1]`},
+		{"break", "for await (const x of it) { log.push(x); break }", `[0,"return"]`},
+		{"throw", "try { for await (const x of it) throw x } catch (e) { log.push(e) }", `["return",0]`},
+		{"return", "await (async () => { for await (const x of it) return })()", `["return"]`},
+		{"of promises", "for await (const x of [Promise.resolve(1), 2]) log.push(x)", `[1,2]`},
+		{"continue of a label", "a: for (const k of [1, 2]) for await (const x of it) { log.push(k); continue a }",
+			`[1,"return",2,"return"]`},
+	} {
+		for form, code := range map[string]string{
+			"a script": iterator + c.loop + "\nlog", "a module": "import 'path';\n" + iterator + c.loop + "\nlog",
+		} {
+			for _, typescript := range []bool{false, true} {
+				r := run(t, e, sandbox.Script{Code: code, TypeScript: typescript}, sandbox.Grants{Modules: []string{"*"}})
+				if string(r.Value) != c.value || r.Error != "" {
+					t.Errorf("%s in %s (TypeScript: %t): %s %s, want %s", c.name, form, typescript, r.Value, r.Error, c.value)
+				}
+			}
+		}
+	}
+	r := run(t, e, sandbox.Script{Code: "for await (const x of [1]) {\n  null.x\n}"}, sandbox.Grants{})
+	if r.Exception == nil || r.Exception.Line != 2 || r.Exception.Column != 3 {
+		t.Errorf("%+v", r.Exception)
+	}
+}

@@ -1,4 +1,4 @@
-// Node's path for POSIX.
+// Node's path, for POSIX and for Windows.
 (host, internal) => {
   'use strict';
   const { modules } = internal;
@@ -97,7 +97,102 @@
       return new RegExp(`^${source}$`).test(path);
     },
   };
-  posix.posix = posix;
+  const isSep = (c) => c === '/' || c === '\\';
+  const segments = (path) => path.split(/[\\/]+/).filter(Boolean);
+
+  // rootOf returns the device of a Windows path, where what follows its root begins, and whether it is absolute.
+  const rootOf = (path) => {
+    const share = /^[\\/]{2}([^\\/]+)[\\/]+([^\\/]+)/.exec(path);
+    if (share) {
+      const n = share[0].length;
+      return { device: `\\\\${share[1]}\\${share[2]}`, end: n + (isSep(path[n]) ? 1 : 0), absolute: true };
+    }
+    const device = /^[A-Za-z]:/.test(path) ? path.slice(0, 2) : '';
+    const absolute = isSep(path[device.length]);
+    return { device, end: device.length + (absolute ? 1 : 0), absolute };
+  };
+  // cut returns where the root of a Windows path ends, and where its last part begins and ends.
+  const cut = (path) => {
+    const { end: root } = rootOf(path);
+    let end = path.length;
+    while (end > root && isSep(path[end - 1])) end--;
+    let start = end;
+    while (start > root && !isSep(path[start - 1])) start--;
+    return { root, start, end };
+  };
+
+  const win32 = {
+    ...posix, sep: '\\', delimiter: ';',
+    resolve(...parts) {
+      let device = '', tail = '', absolute = false;
+      for (let i = parts.length - 1; i >= -1 && !(absolute && device !== ''); i--) {
+        const path = i < 0 ? internal.cwd?.() ?? '/' : check(parts[i], `paths[${i}]`);
+        if (path === '') continue;
+        const root = rootOf(path);
+        if (root.device !== '' && device !== '' && root.device.toLowerCase() !== device.toLowerCase()) continue;
+        device ||= root.device;
+        if (!absolute) {
+          tail = path.slice(root.end) + '\\' + tail;
+          absolute = root.absolute;
+        }
+      }
+      return device + (absolute ? '\\' : '') + win32Clean(tail, absolute) || '.';
+    },
+    normalize(path) {
+      if (check(path, 'path') === '') return '.';
+      const { device, end, absolute } = rootOf(path);
+      let tail = win32Clean(path.slice(end), absolute);
+      if (tail === '' && !absolute) tail = '.';
+      if (tail !== '' && isSep(path[path.length - 1])) tail += '\\';
+      return device + (absolute ? '\\' : '') + tail;
+    },
+    isAbsolute: (path) => rootOf(check(path, 'path')).absolute,
+    join(...parts) {
+      const given = parts.filter((p) => check(p, 'path') !== '');
+      if (given.length === 0) return '.';
+      const path = given.join('\\');
+      // Only a first part that names a share makes one of the whole.
+      return win32.normalize(/^[\\/]{2}[^\\/]/.test(given[0]) ? path : path.replace(/^[\\/]{2,}/, '\\'));
+    },
+    relative(from, to) {
+      check(from, 'from');
+      check(to, 'to');
+      const a = win32.resolve(from), b = win32.resolve(to);
+      if (a.toLowerCase() === b.toLowerCase()) return '';
+      const x = segments(a), y = segments(b);
+      let i = 0;
+      while (i < x.length && i < y.length && x[i].toLowerCase() === y[i].toLowerCase()) i++;
+      if (i === 0 && rootOf(b).device !== '') return b;
+      return [...x.slice(i).map(() => '..'), ...y.slice(i)].join('\\');
+    },
+    dirname(path) {
+      if (check(path, 'path') === '') return '.';
+      const { root, start } = cut(path);
+      return start > root ? path.slice(0, start - 1) : path.slice(0, root) || '.';
+    },
+    basename(path, suffix) {
+      check(path, 'path');
+      return posix.basename(path.slice(/^[A-Za-z]:/.test(path) ? 2 : 0).replaceAll('\\', '/'), suffix);
+    },
+    extname: (path) => posix.extname(win32.basename(check(path, 'path'))),
+    format(o) {
+      const path = posix.format(o), dir = o.dir || o.root;
+      return dir && dir !== o.root ? dir + '\\' + path.slice(dir.length + 1) : path;
+    },
+    parse(path) {
+      const { root, start, end } = cut(check(path, 'path'));
+      const base = path.slice(start, end), ext = posix.extname(base);
+      return {
+        root: path.slice(0, root), dir: path.slice(0, start > root ? start - 1 : root), base, ext,
+        name: ext === '' ? base : base.slice(0, -ext.length),
+      };
+    },
+    matchesGlob: (path, pattern) => posix.matchesGlob(path.replaceAll('\\', '/'), pattern.replaceAll('\\', '/')),
+  };
+  const win32Clean = (path, absolute) => clean(path.replaceAll('\\', '/'), absolute).replaceAll('/', '\\');
+  posix.posix = win32.posix = posix;
+  posix.win32 = win32.win32 = win32;
   modules.path = modules['path/posix'] = posix;
+  modules['path/win32'] = win32;
   return internal;
 }

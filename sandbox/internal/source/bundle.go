@@ -195,8 +195,9 @@ func (b *bundle) run() api.BuildResult {
 		Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
 		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
-		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false},
-		Define:    map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true"},
+		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false,
+			"for-await": false},
+		Define: map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true"},
 		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
 			p.OnResolve(api.OnResolveOptions{Filter: ".*"},
 				func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.resolve(a), nil })

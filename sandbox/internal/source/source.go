@@ -84,7 +84,7 @@ func normalize(code string, typescript bool, head string) (*Source, *Exception) 
 	}
 	s.code = code
 	s.shape(code)
-	if s.doubtful && !typescript && needsLowering(code) {
+	if !typescript && (s.doubtful && needsLowering(code) || forAwait.MatchString(code)) {
 		lowered := &Source{name: s.name, head: head, skipped: s.skipped}
 		if text, ex := lowered.transpile(code, api.LoaderJS); ex == nil {
 			lowered.code = text

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -13,8 +14,9 @@ import (
 // columns stay as they are. What esbuild prints for the wrapping is cut off again.
 type wrapping struct{ head, tail, printedHead, printedTail string }
 
-// lacking is syntax that the engine lacks and esbuild can express otherwise.
-var lacking = map[string]bool{"decorators": false, "using": false}
+// lacking is syntax that the engine lacks, or gets wrong, and esbuild can express otherwise. The engine's own for await
+// calls return when the iteration has ended by itself.
+var lacking = map[string]bool{"decorators": false, "using": false, "for-await": false}
 
 // wrappings are tried in order. The errors of the first are reported.
 var wrappings = [...]wrapping{
@@ -90,6 +92,9 @@ func (s *Source) Locate(ex *Exception) {
 		ex.Message += "; as TypeScript it is correct: set language to typescript"
 	}
 }
+
+// forAwait finds what may be a loop that the engine gets wrong.
+var forAwait = regexp.MustCompile(`\bfor\s+await\b`)
 
 // needsLowering reports whether code that only the engine can parse may have syntax that the engine lacks.
 func needsLowering(code string) bool {

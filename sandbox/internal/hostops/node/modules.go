@@ -34,7 +34,7 @@ var (
 	granted = []string{
 		"buffer", "crypto", "fs", "http", "https", "path", "querystring", "stream", "string_decoder", "url", "util", "zlib",
 	}
-	submodules = []string{"fs/promises", "path/posix", "stream/promises", "stream/web"}
+	submodules = []string{"fs/promises", "path/posix", "path/win32", "stream/promises", "stream/web"}
 )
 
 // Grants are the modules of a run.
