@@ -17,10 +17,17 @@ func choosePackages(e *evaluation) error {
 	if e.tier == nil {
 		return nil
 	}
-	for _, name := range e.rules.Packages {
-		if slices.Contains(e.tier.Packages, AnyPackage) || slices.Contains(e.tier.Packages, name) {
-			e.grants.Packages = append(e.grants.Packages, name)
+	e.grants.Packages = e.rules.packagesOf(&e.tier.Tier)
+	return nil
+}
+
+// packagesOf returns the packages of the deployment that code of a tier may import.
+func (r *Rules) packagesOf(t *Tier) []string {
+	var out []string
+	for _, name := range r.Packages {
+		if slices.Contains(t.Packages, AnyPackage) || slices.Contains(t.Packages, name) {
+			out = append(out, name)
 		}
 	}
-	return nil
+	return out
 }

@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 
@@ -18,6 +20,17 @@ func TestPackages(t *testing.T) {
 		d := set.Decide(policy.Request{Code: "1", Tier: c.tier})
 		if !slices.Equal(d.Grants.Packages, c.want) {
 			t.Errorf("%s grants %q", c.tier, d.Grants.Packages)
+		}
+	}
+	for _, tier := range set.Tiers() {
+		b, err := json.Marshal(tier)
+		var got struct{ Packages []string }
+		if err := errors.Join(err, json.Unmarshal(b, &got)); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]string{"standard": {"lodash"}, "extended": {"@s/x", "lodash"}, "agent": {"@s/x", "lodash"}}
+		if !slices.Equal(got.Packages, want[tier.Name]) {
+			t.Errorf("%s lists %q", tier.Name, got.Packages)
 		}
 	}
 	for code, score := range map[string]int{

@@ -31,6 +31,7 @@ func (s *Set) Tiers() []Tier {
 	out := make([]Tier, len(s.rules.Tiers))
 	for i, t := range s.rules.Tiers {
 		out[i] = t.Tier.clone()
+		out[i].Packages = s.rules.packagesOf(&t.Tier)
 	}
 	return out
 }

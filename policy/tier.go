@@ -100,8 +100,9 @@ func Builtin() []Tier {
 	}
 }
 
-// MarshalJSON writes the tier as GET /api/policies shows it: camelCase, durations in milliseconds.
+// MarshalJSON writes the tier as GET /api/policies shows it: camelCase, durations in milliseconds, packages by name.
 func (t Tier) MarshalJSON() ([]byte, error) {
+	names := slices.DeleteFunc(slices.Clone(t.Packages), func(name string) bool { return name == AnyPackage })
 	return json.Marshal(struct {
 		Name        string   `json:"name"`
 		Base        string   `json:"base,omitempty"`
@@ -112,6 +113,7 @@ func (t Tier) MarshalJSON() ([]byte, error) {
 		Files       string   `json:"files"`
 		Eval        bool     `json:"eval"`
 		Modules     []string `json:"modules"`
+		Packages    []string `json:"packages,omitempty"`
 		OutputBytes int64    `json:"outputBytes"`
 		LogEntries  int      `json:"logEntries"`
 		LogChars    int      `json:"logChars"`
@@ -123,7 +125,7 @@ func (t Tier) MarshalJSON() ([]byte, error) {
 		Waits       *Waits   `json:"waits,omitempty"`
 	}{
 		t.Name, t.Base, t.Timeout.Milliseconds(), t.CPU.Milliseconds(), t.MemoryBytes, t.Network, t.Files, t.Eval,
-		listed(t.Modules), t.OutputBytes, t.LogEntries, t.LogChars, t.APICalls, t.Depth, t.CodeBytes, t.BlockLevel,
+		listed(t.Modules), names, t.OutputBytes, t.LogEntries, t.LogChars, t.APICalls, t.Depth, t.CodeBytes, t.BlockLevel,
 		t.Engines, t.Waits.orNil(),
 	})
 }

@@ -37,6 +37,8 @@ type Grants struct {
 	// Packages are the packages that code may import besides those among Script.Files, which win. They are code of the
 	// guest, with the same grants.
 	Packages []Package
+	// Withheld are the names of packages that exist and that code may not import, for the message of the refusal.
+	Withheld []string
 	// Waits lets the run park. The zero value does not.
 	Waits Waits
 	// Debug asks for reports in Result.Debug.

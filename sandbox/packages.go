@@ -56,7 +56,10 @@ func identityOf(packages []Package) string {
 // sourcePackages returns the packages of a run as its source meets them. Those that cannot be evaluated ahead, or none
 // if ahead is false, are part of the source, if anything in the script can be their name.
 func (r importer) sourcePackages(script Script, ahead bool) (source.Packages, error) {
-	out := source.Packages{Identity: identityOf(r.grants.Packages)}
+	out := source.Packages{Identity: identityOf(r.grants.Packages), Withheld: r.grants.Withheld}
+	if len(out.Withheld) > 0 {
+		out.Identity += fmt.Sprintf("without %q\n", out.Withheld)
+	}
 	if len(r.grants.Packages) == 0 {
 		return out, nil
 	}

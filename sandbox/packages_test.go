@@ -249,6 +249,23 @@ func TestPackageUnreadable(t *testing.T) {
 	}
 }
 
+// TestPackageWithheld checks the message about a package that is installed and not granted.
+func TestPackageWithheld(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct{ code, want string }{
+		{"import _ from 'lodash'", "it is installed, but this policy may not import it"},
+		{"await import('lodash/get')", "it is installed, but this policy may not import it"},
+		{"import _ from 'other'", "nothing is installed at run time"},
+	} {
+		for _, withheld := range [][]string{{"lodash"}, nil} {
+			r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{Withheld: withheld})
+			if has := strings.Contains(r.Error, c.want); has != (withheld != nil || strings.Contains(c.code, "other")) {
+				t.Errorf("%s without %q: %s", c.code, withheld, r.Error)
+			}
+		}
+	}
+}
+
 // BenchmarkPackages compares, in turn, an empty script, one that imports a library of 500 KB, one that uses it, and one
 // that brings its own function.
 func BenchmarkPackages(b *testing.B) {

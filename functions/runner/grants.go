@@ -69,6 +69,8 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, kept bool, calls
 	for _, p := range r.cfg.Packages {
 		if slices.Contains(g.Packages, p.Name) {
 			out.Packages = append(out.Packages, p)
+		} else {
+			out.Withheld = append(out.Withheld, p.Name)
 		}
 	}
 	if d := q.Debug; d != nil {

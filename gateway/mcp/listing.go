@@ -67,13 +67,17 @@ func (s *Server) limits() string {
 		if name == policy.DefaultTier {
 			name += " (default)"
 		}
-		fmt.Fprintf(&out, "- %s: %g s, %d MB, %d console lines, %d calls, fetch: %s\n", name, t.Timeout.Seconds(),
+		fmt.Fprintf(&out, "- %s: %g s, %d MB, %d console lines, %d calls, fetch: %s", name, t.Timeout.Seconds(),
 			t.MemoryBytes>>20, t.LogEntries, t.APICalls, reach(t.Network, hosts))
+		if len(t.Packages) > 0 {
+			fmt.Fprintf(&out, ", npm packages: %s", listed(t.Packages))
+		}
+		out.WriteByte('\n')
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// maxNamed bounds how many hosts or namespaces a description names.
+// maxNamed bounds how many hosts, packages or namespaces a description names.
 const maxNamed = 20
 
 // reach returns which hosts fetch may call, in words.
@@ -85,10 +89,16 @@ func reach(network string, hosts []string) string {
 		return "public hosts"
 	case len(hosts) == 0:
 		return "no host is opened"
-	case len(hosts) > maxNamed:
-		return fmt.Sprintf("%s and %d more", strings.Join(hosts[:maxNamed], ", "), len(hosts)-maxNamed)
 	}
-	return strings.Join(hosts, ", ")
+	return listed(hosts)
+}
+
+// listed joins the first names, and counts the others.
+func listed(names []string) string {
+	if len(names) > maxNamed {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+	}
+	return strings.Join(names, ", ")
 }
 
 // A Namespace is a global of code whose methods are the tools of an attached server.

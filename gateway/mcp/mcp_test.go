@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/openapi"
 	"github.com/airlock-run/airlock/gateway/registry"
+	"github.com/airlock-run/airlock/policy"
 )
 
 // gateway responds to every request with what it received.
@@ -79,6 +81,9 @@ func serverOf(t testing.TB, executor mcp.Executor) *mcp.Server {
 		mcp.Config{
 			Executor: executor, Functions: gateway{}, Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20,
 			Logger: slog.New(slog.DiscardHandler),
+			Tiers: func() ([]policy.Tier, []string) {
+				return policy.Default().WithPackages("dayjs", "lodash").Tiers(), nil
+			},
 		},
 	)
 	if err != nil {
@@ -269,6 +274,31 @@ func TestInternalErrors(t *testing.T) {
 	}
 	if b, _ := json.Marshal(result); strings.Contains(string(b), "secret") {
 		t.Errorf("%s", b)
+	}
+}
+
+// The description of execute_code names the packages that each tier may import.
+func TestPackagesInDescription(t *testing.T) {
+	t.Parallel()
+	list, err := local(t).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		if tool.Name != "execute_code" {
+			continue
+		}
+		var found []string
+		for line := range strings.Lines(tool.Description) {
+			if name, limits, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(name, "- ") {
+				_, packages, _ := strings.Cut(strings.TrimSpace(limits), "npm packages: ")
+				found = append(found, strings.TrimPrefix(name, "- ")+" "+packages)
+			}
+		}
+		want := []string{"strict ", "standard (default) dayjs, lodash", "extended dayjs, lodash", "agent dayjs, lodash"}
+		if !slices.Equal(found, want) {
+			t.Errorf("%q in\n%s", found, tool.Description)
+		}
 	}
 }
 

@@ -21,6 +21,8 @@ type Packages struct {
 	// Ahead are the packages that are evaluated before the code. The compiled text expects them in its fourth parameter,
 	// by their keys in [Source.Ahead].
 	Ahead map[string]bool
+	// Withheld are the names of packages that exist and that the code may not import.
+	Withheld []string
 	// Files are the files of the other packages, by paths that begin with node_modules.
 	Files map[string][]byte
 }
