@@ -34,17 +34,23 @@
     const s = streams.writableOf(v);
     return { __proto__: null, locked: s.writer !== undefined, state: s.state };
   });
-  const pairs = (list, pair) => {
-    const out = { __proto__: null };
+  show('Headers', (v) => {
+    const list = internal.headerList(v), out = { __proto__: null }, names = { __proto__: null };
     for (let i = 0; i < list.length; i += 2) {
-      const before = out[list[i]];
-      out[list[i]] = before === undefined || pair ? list[i + 1] : p.isArray(before) ? p.arraySlice(before) : [before];
-      if (before !== undefined && !pair) p.arrayPush(out[list[i]], list[i + 1]);
+      const lower = p.toLowerCase(list[i]), name = names[lower] ??= list[i];
+      out[name] = name in out ? `${out[name]}, ${list[i + 1]}` : list[i + 1];
     }
     return out;
-  };
-  show('Headers', (v) => pairs(internal.headerList(v), true));
-  show('FormData', (v) => pairs(internal.formList(v), false));
+  });
+  show('FormData', (v) => {
+    const list = internal.formList(v), out = { __proto__: null };
+    for (let i = 0; i < list.length; i += 2) {
+      const before = out[list[i]];
+      out[list[i]] = before === undefined ? list[i + 1] : p.isArray(before) ? p.arraySlice(before) : [before];
+      if (before !== undefined) p.arrayPush(out[list[i]], list[i + 1]);
+    }
+    return out;
+  });
   internal.showPlatform = show;
 
   // platform returns an object whose members represent v, or undefined.
