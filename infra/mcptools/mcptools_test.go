@@ -84,16 +84,45 @@ func serve(t *testing.T) *upstream {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		handler.ServeHTTP(w, r)
-		if id := w.Header().Get("Mcp-Session-Id"); id != "" && r.Header.Get("Mcp-Session-Id") == "" {
-			u.sessions.Add(1)
+		if r.Header.Get("Mcp-Session-Id") == "" {
+			w = &opening{ResponseWriter: w, sessions: &u.sessions}
 		}
+		handler.ServeHTTP(w, r)
 		if r.Method == http.MethodDelete {
 			u.deleted <- struct{}{}
 		}
 	}))
 	t.Cleanup(func() { close(u.over); u.Close() })
 	return u
+}
+
+// An opening counts the session that a response begins, before its client can read the response.
+type opening struct {
+	http.ResponseWriter
+	sessions *atomic.Int32
+	begun    bool
+}
+
+func (o *opening) begin() {
+	if !o.begun && o.Header().Get("Mcp-Session-Id") != "" {
+		o.sessions.Add(1)
+	}
+	o.begun = true
+}
+
+func (o *opening) WriteHeader(status int) {
+	o.begin()
+	o.ResponseWriter.WriteHeader(status)
+}
+
+func (o *opening) Write(b []byte) (int, error) {
+	o.begin()
+	return o.ResponseWriter.Write(b)
+}
+
+func (o *opening) Flush() {
+	o.begin()
+	o.ResponseWriter.(http.Flusher).Flush()
 }
 
 func (u *upstream) servers(t *testing.T, more string) *mcptools.Servers {
