@@ -167,8 +167,8 @@ func TestStreamGoesOn(t *testing.T) {
 func TestStreamPauses(t *testing.T) {
 	t.Parallel()
 	c := connect(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, one+"id: exec_1:2\nevent: paused\ndata: {\"id\":\"exec_1\",\"status\":\"paused\",\"waiting\":"+
-			"[{\"seq\":1,\"kind\":\"sleep\"}]}\n\n")
+		_, _ = io.WriteString(w, one+"id: exec_1:2\nevent: paused\ndata: {\"id\":\"exec_1\",\"status\":\"paused\","+
+			"\"waiting\":[{\"seq\":1,\"kind\":\"sleep\"}]}\n\n")
 	})
 	result, err := c.ExecuteStream(t.Context(), execution.Request{Code: "1"}, nil)
 	if err != nil || result.Status != execution.Paused || len(result.Waiting) != 1 {
