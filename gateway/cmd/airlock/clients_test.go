@@ -42,6 +42,7 @@ import (
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/packages"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/policy/outbound"
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -90,6 +91,7 @@ var clients = map[string][]struct {
 		return err
 	}}},
 	"infra/s3objects":         {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
+	"infra/state/dynamostate": {{"table", 220 << 20, callDynamo}},
 	"sandbox/internal/egress": {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
 }
 
@@ -210,6 +212,20 @@ func callS3(list bool) func(context.Context, *testing.T, string) error {
 		}
 		return err
 	}
+}
+
+func callDynamo(ctx context.Context, t *testing.T, url string) error {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
+		t.Setenv(name, "a")
+	}
+	s, err := dynamostate.Open(ctx, "dynamodb://table?contents=s3://bucket/x", dynamostate.Config{
+		Access: dynamostate.Access{Endpoint: url, Attempts: 2, Objects: s3objects.Access{Endpoint: url, Region: "a"}},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.Function(ctx, "t", "f")
+	return errors.Join(err, s.Close())
 }
 
 // callContainer looks up credentials as in a container.
@@ -461,19 +477,20 @@ var makers = map[string][]string{
 
 // mayMake says which files may use a maker, and why that is no hole.
 var mayMake = map[string]string{
-	"policy/outbound/transport.go":         "it bounds them",
-	"policy/address/dial.go":               "it checks addresses",
-	"policy/address/addresstest/names.go":  "a name server of tests",
-	"infra/awsconfig/awsconfig.go":         "bounded by Shape and Bound",
-	"gateway/wiring/limits.go":             "its connections are bounded",
-	"gateway/wiring/telemetry.go":          "by CollectorClient",
-	"gateway/cli/mcp.go":                   "over outbound",
-	"infra/mcptools/connect.go":            "over outbound",
-	"infra/state/pgstate/pool.go":          "bounded by bound",
-	"infra/state/pgstate/store.go":         "bounded by bound",
-	"infra/state/pgstate/pgtest/server.go": "a server of tests",
-	"infra/s3objects/s3test/server.go":     "a server of tests",
-	"sandbox/peers/http.go":                "a program that measures",
+	"policy/outbound/transport.go":          "it bounds them",
+	"policy/address/dial.go":                "it checks addresses",
+	"policy/address/addresstest/names.go":   "a name server of tests",
+	"infra/awsconfig/awsconfig.go":          "bounded by Shape and Bound",
+	"gateway/wiring/limits.go":              "its connections are bounded",
+	"gateway/wiring/telemetry.go":           "by CollectorClient",
+	"gateway/cli/mcp.go":                    "over outbound",
+	"infra/mcptools/connect.go":             "over outbound",
+	"infra/state/pgstate/pool.go":           "bounded by bound",
+	"infra/state/pgstate/store.go":          "bounded by bound",
+	"infra/state/pgstate/pgtest/server.go":  "a server of tests",
+	"infra/state/pgstate/pgtest/bouncer.go": "a server of tests",
+	"infra/s3objects/s3test/server.go":      "a server of tests",
+	"sandbox/peers/http.go":                 "a program that measures",
 }
 
 // TestEveryClientIsBounded: nothing in the program makes a client, a transport or a connection besides the packages
