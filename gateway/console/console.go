@@ -72,24 +72,35 @@ func New(others map[string]fs.FS) (*Console, error) {
 	return c, nil
 }
 
-// Own returns a page of this package: "dashboard", "security" or "execution".
+// Own returns a page of this package: "dashboard", "security", "approvals" or "execution".
 func Own(name string) (Page, error) {
 	main, err := pages.ReadFile("pages/" + name + ".html")
 	if err != nil {
 		return Page{}, fmt.Errorf("console: %w", err)
 	}
-	titles := map[string]string{"dashboard": "Dashboard", "security": "Security", "execution": "Execution"}
-	paths := map[string]string{"dashboard": "/dashboard", "security": "/security", "execution": "/dashboard"}
+	titles := map[string]string{
+		"dashboard": "Dashboard", "security": "Security", "approvals": "Approvals", "execution": "Execution",
+	}
+	paths := map[string]string{
+		"dashboard": "/dashboard", "security": "/security", "approvals": "/approvals", "execution": "/dashboard",
+	}
+	styles := []string{"/assets/pages.css", "/assets/details.css"}
+	if name == "approvals" {
+		styles = append(styles, "/assets/approvals.css")
+	}
 	return Page{
 		Path: paths[name], Title: titles[name], Main: template.HTML(main), // embedded, and written by us
-		Styles: []string{"/assets/pages.css", "/assets/details.css"}, Modules: []string{"/assets/" + name + ".js"},
+		Styles: styles, Modules: []string{"/assets/" + name + ".js"},
 	}, nil
 }
 
 type entry struct{ Path, Title string }
 
 func navigation() []entry {
-	return []entry{{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/playground", "Playground"}, {"/docs", "API"}}
+	return []entry{
+		{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/approvals", "Approvals"}, {"/playground", "Playground"},
+		{"/docs", "API"},
+	}
 }
 
 // Render returns the whole page as the visitor sees it.

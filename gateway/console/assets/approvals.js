@@ -1,0 +1,178 @@
+// /approvals: the executions that wait, and the decisions of the visitor about them.
+import { badge, byId, el, visible, visibleJSON } from "/assets/dom.js";
+import { logIn, visitor } from "/assets/frame.js";
+import { ask } from "/assets/session.js";
+import { when } from "/assets/tables.js";
+
+const list = byId("paused");
+const every = 5000; // milliseconds between two looks
+const cards = new Map(); // by ID of the execution: its card, and what the card shows
+let next = null, timer = 0;
+
+async function call(path, options) {
+  const answer = await ask(path, options);
+  if (answer.status === 401) logIn();
+  const body = await answer.json().catch(() => null);
+  if (!answer.ok) throw Object.assign(new Error(body?.detail ?? `the gateway answered ${answer.status}`), { status: answer.status });
+  return { body, status: answer.status };
+}
+
+function trouble(error) {
+  const place = byId("trouble");
+  place.hidden = error === null;
+  if (error === null) return;
+  place.textContent = error.status === 501 ? "This gateway keeps no executions that wait: it has no state, or no keys for snapshots." : visible(error.message);
+}
+
+function tell(text) {
+  byId("told").hidden = false;
+  byId("told").textContent = visible(text);
+}
+
+// decided sends a decision and takes the card away, or says on the card why it was refused.
+async function decide(id, decision, place) {
+  const buttons = [...place.querySelectorAll("button")];
+  for (const b of buttons) b.disabled = true;
+  place.querySelector(".refused")?.remove();
+  try {
+    await call(`/api/executions/${encodeURIComponent(id)}/resume`, {
+      method: "POST", headers: { "Content-Type": "application/json", Prefer: "respond-async" }, body: JSON.stringify({ decisions: [decision] }),
+    });
+    tell(`${decision.decision === "reject" ? "Rejected" : "Approved"}: operation ${decision.seq} of ${id}.`);
+    await refresh();
+  } catch (e) {
+    place.append(el("p", { class: "refused", role: "alert" }, `Not decided: ${e.message}`));
+    for (const b of buttons) b.disabled = false;
+  }
+}
+
+// written returns the JSON of a text area, and says what is wrong with it.
+function written(area) {
+  try {
+    const value = JSON.parse(area.value);
+    area.setCustomValidity("");
+    return { value };
+  } catch (e) {
+    area.setCustomValidity(`This is not JSON: ${e.message}`);
+    area.reportValidity();
+    return null;
+  }
+}
+
+// choices is the form for an operation that needs a decision.
+function choices(id, w) {
+  const reason = el("input", { type: "text", maxlength: 1000, autocomplete: "off" });
+  const area = el("textarea", { spellcheck: "false" });
+  area.value = w.tool ? visibleJSON(w.args) : "";
+  area.addEventListener("input", () => area.setCustomValidity(""));
+  const asks = w.tool || w.schema;
+  const form = el("form", {},
+    asks ? el("label", {}, w.tool ? "Arguments, as the tool gets them" : "Answer, as JSON", area) : null,
+    el("label", {}, "Reason (kept in the record)", reason),
+    el("div", { class: "choices" },
+      el("button", { type: "submit", class: "primary" }, w.schema && !w.tool ? "Answer" : "Approve"),
+      el("button", { type: "button", class: "danger", on: { click: () => decide(id, { seq: w.seq, decision: "reject", ...why() }, form) } }, "Reject")));
+  const why = () => (reason.value.trim() ? { reason: reason.value.trim() } : {});
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!asks || (w.tool && area.value === visibleJSON(w.args))) return decide(id, { seq: w.seq, decision: "approve", ...why() }, form);
+    const given = written(area);
+    if (given === null) return undefined;
+    return decide(id, w.tool ? { seq: w.seq, decision: "edit", args: given.value, ...why() } : { seq: w.seq, decision: "respond", value: given.value, ...why() }, form);
+  });
+  return form;
+}
+
+const kinds = { approval: "approval", event: "event", sleep: "time", tool: "answer" };
+
+function operation(id, w, decided) {
+  const title = w.title || w.tool || w.name || (w.kind === "sleep" ? "sleep" : `operation ${w.seq}`);
+  const parts = [el("h3", {}, badge("waiting", kinds[w.kind] ?? w.kind), title, w.tool && w.title ? el("span", { class: "hint" }, w.tool) : null)];
+  if (w.detail) parts.push(el("p", {}, w.detail));
+  if (w.dueAt) parts.push(el("p", { class: "hint" }, "Goes on at ", when(w.dueAt)));
+  if (w.expiresAt) parts.push(el("p", { class: "hint" }, "Waits until ", when(w.expiresAt)));
+  if (decided) parts.push(el("p", {}, badge("sound", decided.decision), ` by ${decided.by}`, decided.reason ? `: ${decided.reason}` : ""));
+  else if (w.kind === "approval" && visitor.may("approve")) parts.push(choices(id, w));
+  else {
+    if (w.args !== undefined) parts.push(el("pre", { tabindex: 0 }, visibleJSON(w.args)));
+    if (w.kind === "approval") parts.push(el("p", { class: "hint" }, "To decide, your credential needs the scope approve."));
+  }
+  return el("div", { class: "operation" }, parts);
+}
+
+function card(e) {
+  const code = el("details", {}, el("summary", {}, "Code"));
+  code.addEventListener("toggle", async () => {
+    if (!code.open || code.querySelector("pre")) return;
+    try {
+      const { body } = await call(`/api/executions/${encodeURIComponent(e.id)}`, { cache: "no-store" });
+      code.append(el("pre", { tabindex: 0 }, body.code ?? "The code is not shown."));
+    } catch (problem) {
+      code.append(el("p", { class: "refused" }, problem.message));
+    }
+  });
+  const name = e.function ? `${e.function.name} v${e.function.version}` : e.id;
+  const fact = (term, value) => el("div", {}, el("dt", {}, `${term} `), el("dd", {}, value));
+  return el("li", { class: "card" },
+    el("h2", {}, name, badge(e.status === "paused" ? "waiting" : "running", e.status)),
+    el("dl", { class: "asked" }, fact("asked by", e.requestedBy), fact("since", when(e.pausedAt)), fact("until", when(e.expiresAt)), fact("policy", e.policy),
+      visitor.may("audit:read") ? fact("record", el("a", { href: `/dashboard/execution/${encodeURIComponent(e.id)}`, class: "mono" }, e.id)) : null),
+    e.waiting.map((w) => operation(e.id, w, e.decided.find((d) => d.seq === w.seq))), code);
+}
+
+// show puts the cards in order. A card whose execution has not changed stays, with what was written into it.
+function show(items) {
+  const seen = new Set();
+  for (const e of items) {
+    const state = JSON.stringify(e);
+    seen.add(e.id);
+    if (cards.get(e.id)?.state === state) continue;
+    const place = card(e);
+    cards.get(e.id)?.place.replaceWith(place);
+    cards.set(e.id, { state, place });
+  }
+  for (const [id, { place }] of cards) {
+    if (seen.has(id)) continue;
+    place.remove();
+    cards.delete(id);
+  }
+  if (items.length === 0) list.replaceChildren(el("li", { class: "nothing" }, "Nothing waits."));
+  else {
+    list.querySelector(".nothing")?.remove();
+    items.forEach((e, i) => {
+      const { place } = cards.get(e.id);
+      if (list.children[i] !== place) list.insertBefore(place, list.children[i] ?? null);
+    });
+  }
+}
+
+let pages = 1;
+
+async function refresh() {
+  clearTimeout(timer);
+  try {
+    const items = [];
+    next = null;
+    for (let i = 0; i < pages; i++) {
+      const { body } = await call(`/api/executions?status=paused&limit=50${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, { cache: "no-store" });
+      items.push(...body.items);
+      next = body.next;
+      if (!next) break;
+    }
+    show(items);
+    byId("more").hidden = !next;
+    trouble(null);
+  } catch (e) {
+    trouble(e);
+    if (e.status === 501) return;
+  }
+  timer = setTimeout(() => (document.hidden ? (timer = setTimeout(refresh, every)) : refresh()), every);
+}
+
+byId("refresh").addEventListener("click", refresh);
+byId("more").addEventListener("click", () => {
+  pages++;
+  refresh();
+});
+document.addEventListener("visibilitychange", () => document.hidden || refresh());
+refresh();
