@@ -29,7 +29,7 @@ function tell(text) {
   byId("told").textContent = visible(text);
 }
 
-// decided sends a decision and takes the card away, or says on the card why it was refused.
+// decide sends a decision and reads the list again. It says on the card why a decision was refused.
 async function decide(id, decision, place) {
   const buttons = [...place.querySelectorAll("button")];
   for (const b of buttons) b.disabled = true;
@@ -59,7 +59,7 @@ function written(area) {
   }
 }
 
-// choices is the form for an operation that needs a decision.
+// choices returns the form of an operation that needs a decision.
 function choices(id, w) {
   const reason = el("input", { type: "text", maxlength: 1000, autocomplete: "off" });
   const area = el("textarea", { spellcheck: "false" });
