@@ -39,7 +39,8 @@ func TestApprovals(t *testing.T) {
 	s := serve(t)
 	b := s.open(t, "/approvals")
 	b.wait(`document.querySelector("#paused").textContent === "Nothing waits."`)
-	first := s.pause(t, "return await airlock.approve({ title: 'Delete \u202e3 files?', detail: 'a\\nb' }) ? 'deleted' : 'kept'")
+	first := s.pause(t,
+		"return await airlock.approve({ title: 'Delete \u202e3 files?', detail: 'a\\nb' }) ? 'deleted' : 'kept'")
 	b.click("#refresh")
 	b.wait(`document.querySelector("#paused h3")?.textContent.includes("Delete \\u{202e}3 files?")`)
 	b.typed(`#paused input`, "they are old")
@@ -74,7 +75,8 @@ func TestApprovalsAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
 	s := serve(t)
-	s.pause(t, "return await airlock.approve({ title: 'Delete 3 files?', detail: 'all of them', schema: { type: 'string' } })")
+	s.pause(t,
+		"return await airlock.approve({ title: 'Delete 3 files?', detail: 'all of them', schema: { type: 'string' } })")
 	s.pause(t, "return await airlock.waitForEvent('customer-replied', { timeout: '7 days' })")
 	s.pause(t, "await airlock.sleep('3 days')")
 	b := s.open(t, "/approvals")
