@@ -46,7 +46,8 @@ func (s *sleeper) invoke(
 		}
 	}
 	r := execution.Result{ID: inv.ID, Status: execution.Completed, Policy: cmp.Or(inv.Request.Policy, "standard"),
-		Engine: "quickjs", EngineBuild: "b"}
+		Engine: "quickjs", EngineBuild: "b", DurationMs: float64(segment), Usage: execution.Usage{WallMs: float64(segment),
+			CPUMs: float64(segment), Ticks: int64(segment), APICalls: segment, MemoryBytes: 100}}
 	if segment <= len(s.steps) {
 		r.Status, r.Waiting, r.Snapshot = execution.Paused, s.steps[segment-1], fmt.Appendf(nil, "snapshot %d", segment)
 	} else {
@@ -123,6 +124,33 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	if !f.ran[0].Waits || f.ran[1].Resume.Parent != id || f.ran[1].ID == id {
 		t.Errorf("invoked with %+v", f.ran)
+	}
+}
+
+// The result of an execution counts what all its segments used, and each record what its own segment used.
+func TestUsageOfSegments(t *testing.T) {
+	t.Parallel()
+	s, _ := waiting(t, options{}, []execution.Waiting{refund(1)}, []execution.Waiting{refund(2)})
+	a := want(t, s.do(t, "POST", "/api/execute", code("1")), 202)
+	path := "/api/executions/" + a.json(t)["id"].(string) + "/resume"
+	want(t, s.do(t, "POST", path, `{"decisions":[{"seq":1,"decision":"approve"}]}`), 202)
+	a = want(t, s.do(t, "POST", path, `{"decisions":[{"seq":2,"decision":"approve"}]}`), 200)
+	var result execution.Result
+	if err := json.Unmarshal(a.body, &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.Usage.Ticks != 3 || result.DurationMs != 3 {
+		t.Errorf("the result has the usage %+v, and took %g ms", result.Usage, result.DurationMs)
+	}
+	for _, r := range s.records.records {
+		want := audit.Usage{WallMs: 1, CPUMs: 1, Ticks: 1, APICalls: 1, MemoryBytes: 100}
+		if r.Decision != nil {
+			want = audit.Usage{}
+		}
+		r.Usage.QueueMs = 0
+		if diff := gocmp.Diff(want, r.Usage); diff != "" || r.DurationMs != want.WallMs {
+			t.Errorf("segment %d took %g ms: %s", r.Segment, r.DurationMs, diff)
+		}
 	}
 }
 

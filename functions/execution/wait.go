@@ -57,6 +57,25 @@ type Resume struct {
 	// waits for. Both are empty for the first segment.
 	Snapshot []byte   `json:"snapshot,omitempty"`
 	Answers  []Answer `json:"answers,omitempty"`
+	// Used is what the earlier segments used together.
+	Used Usage `json:"used,omitzero"`
+}
+
+// Share returns the part of a result that its segment used itself: Result.Usage and DurationMs count all segments so
+// far. MemoryBytes stays the peak of all of them. A nil Resume is that of an execution that has only one segment.
+func (r *Resume) Share(result Result) (durationMs float64, u Usage) {
+	durationMs, u = result.DurationMs, result.Usage
+	if r == nil || result.Status == Blocked { // a blocked segment has counted nothing
+		return durationMs, u
+	}
+	durationMs = max(durationMs-r.Used.WallMs, 0)
+	u.WallMs = max(u.WallMs-r.Used.WallMs, 0)
+	u.CPUMs = max(u.CPUMs-r.Used.CPUMs, 0)
+	u.Ticks = max(u.Ticks-r.Used.Ticks, 0)
+	u.OutputBytes = max(u.OutputBytes-r.Used.OutputBytes, 0)
+	u.APICalls = max(u.APICalls-r.Used.APICalls, 0)
+	u.LogsDropped = max(u.LogsDropped-r.Used.LogsDropped, 0)
+	return durationMs, u
 }
 
 // MaxWaiting bounds the operations that an execution may wait for at once, and so the answers of a [Resume].
@@ -145,6 +164,8 @@ type Wait struct {
 	// Tier is the tier that the execution runs under, and EngineBuild the build that made the snapshot.
 	Tier        string `json:"tier"`
 	EngineBuild string `json:"engineBuild"`
+	// Used is what the segments used together that have paused.
+	Used Usage `json:"used,omitzero"`
 }
 
 // Clone returns a copy that shares no list with w; nil for nil.

@@ -84,11 +84,12 @@ func Record(
 	inv execution.Invocation, d *policy.Decision, r execution.Result, codeSHA256 string, keepCode bool,
 ) audit.Record {
 	source := inv.Request.Main()
+	durationMs, usage := inv.Resume.Share(r)
 	record := audit.Record{
-		ID: inv.ID, Time: inv.ReceivedAt.UTC(), DurationMs: r.DurationMs, Caller: audit.Caller(inv.Caller), Via: inv.Via,
+		ID: inv.ID, Time: inv.ReceivedAt.UTC(), DurationMs: durationMs, Caller: audit.Caller(inv.Caller), Via: inv.Via,
 		CodeSHA256: codeSHA256, CodeBytes: len(source), Language: inv.Request.MainLanguage(),
 		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild,
-		Status: string(r.Status), Usage: audit.Usage(r.Usage),
+		Status: string(r.Status), Usage: audit.Usage(usage),
 	}
 	if d != nil {
 		record.Grants, record.Reasons = Encode(d.Grants), d.ReasonLines()

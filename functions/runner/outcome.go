@@ -127,7 +127,7 @@ func (o *outcome) record(r execution.Result) audit.Record {
 		decided = nil // the owner of this process records its own decision
 	}
 	record := governance.Record(o.inv, decided, r, o.codeSHA256, o.keepCode)
-	record.OutputBytes, record.Custody = r.Usage.OutputBytes, o.custody
+	record.OutputBytes, record.Custody = record.Usage.OutputBytes, o.custody
 	record.Packages = packagesOf(o.packages)
 	if r.Status != execution.Blocked {
 		seed := o.seed

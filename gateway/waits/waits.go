@@ -37,7 +37,7 @@ func Park(j *execution.Job, r execution.Result, maxAge time.Duration, now time.T
 	}
 	before := w.Pending
 	w.Changed = now
-	w.Pending, w.Tier, w.EngineBuild = nil, r.Policy, r.EngineBuild
+	w.Pending, w.Tier, w.EngineBuild, w.Used = nil, r.Policy, r.EngineBuild, r.Usage
 	for _, waiting := range r.Waiting {
 		p := execution.Pending{Waiting: waiting}
 		if waiting.Kind != execution.WaitSleep && (p.ExpiresAt.IsZero() || p.ExpiresAt.After(w.ExpiresAt)) {
@@ -277,7 +277,7 @@ func Resume(j execution.Job, snapshot []byte) *execution.Resume {
 	if r.Segment == 1 {
 		return r
 	}
-	r.Snapshot = snapshot
+	r.Snapshot, r.Used = snapshot, j.Wait.Used
 	for _, p := range j.Wait.Pending {
 		if p.Sent {
 			r.Answers = append(r.Answers, *p.Answer)

@@ -94,7 +94,8 @@ type FunctionRef struct {
 	Version int    `json:"version"`
 }
 
-// Usage holds the resources that the execution consumed. Its fields are those of execution.Usage.
+// Usage holds the resources that the execution consumed; for a segment after a pause, those of the segment alone.
+// MemoryBytes is the peak of all segments so far. Its fields are those of execution.Usage.
 type Usage struct {
 	WallMs      float64 `json:"wallMs"`
 	CPUMs       float64 `json:"cpuMs"`

@@ -103,15 +103,33 @@ return [before.get("order"), refund, reply]`
 	if len(tool.keys) != 1 || tool.keys[id+":1"] != 1 {
 		t.Errorf("the tool was called with the keys %v", tool.keys)
 	}
-	var page struct{ Items []map[string]any }
+	var page struct {
+		Items []struct {
+			Status  string
+			Segment int
+			Usage   struct {
+				Ticks    int64
+				APICalls int
+			}
+		}
+	}
 	if err := json.Unmarshal([]byte(get(t, p.url+"/api/audit/executions")), &page); err != nil {
 		t.Fatal(err)
 	}
-	var story []string
+	var (
+		story []string
+		ticks int64
+		calls int
+	)
 	for _, r := range page.Items {
-		story = append([]string{fmt.Sprint(r["status"], " ", r["segment"])}, story...)
+		story = append([]string{fmt.Sprint(r.Status, " ", r.Segment)}, story...)
+		ticks, calls = ticks+r.Usage.Ticks, calls+r.Usage.APICalls
 	}
-	if got := strings.Join(story, ", "); got != "paused <nil>, decided 1, paused 2, decided 2, paused 3, completed 4" {
+	if got := strings.Join(story, ", "); got != "paused 0, decided 1, paused 2, decided 2, paused 3, completed 4" {
 		t.Errorf("the records are: %s", got)
+	}
+	usage := v["usage"].(map[string]any)
+	if usage["ticks"] != float64(ticks) || usage["apiCalls"] != float64(calls) {
+		t.Errorf("the records have %d ticks and %d calls together, the result has %v", ticks, calls, usage)
 	}
 }

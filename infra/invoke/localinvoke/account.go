@@ -189,8 +189,9 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 func (v vouched) outcome(rec *audit.Record) {
 	r := v.result
 	r.Usage.QueueMs = v.inv.QueueMs
-	rec.Status, rec.DurationMs, rec.Usage, rec.OutputBytes = string(r.Status), r.DurationMs, audit.Usage(r.Usage),
-		r.Usage.OutputBytes
+	durationMs, usage := v.inv.Resume.Share(*r)
+	rec.Status, rec.DurationMs, rec.Usage, rec.OutputBytes = string(r.Status), durationMs, audit.Usage(usage),
+		usage.OutputBytes
 	said := rec.ResultSHA256
 	rec.Error, rec.Limit, rec.ResultSHA256 = "", "", ""
 	if r.Error != nil {
