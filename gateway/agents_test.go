@@ -94,7 +94,7 @@ func content(t testing.TB, result *sdk.CallToolResult) map[string]any {
 			}
 			continue
 		}
-		if slices.Contains([]string{"at", "wrote", "truncated"}, name) {
+		if slices.Contains([]string{"at", "wrote", "truncated", "howToContinue"}, name) {
 			continue
 		}
 		if diff := cmp.Diff(structured[name], value); diff != "" {

@@ -186,6 +186,9 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 	if s.deps.State != nil {
 		cfg.Functions = agents
 	}
+	if s.deps.State != nil && s.cfg.SnapshotKeys != nil {
+		agents.Paused, cfg.Approvals = h.jobs, agents
+	}
 	if s.deps.RemoteTools != nil {
 		cfg.Tools = agents
 	}

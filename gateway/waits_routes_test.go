@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/governance"
@@ -197,6 +199,82 @@ func TestEventResumes(t *testing.T) {
 	path := "/api/executions/" + want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
 	want(t, s.do(t, "POST", path+"/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`), 400, "kind event")
 	want(t, s.do(t, "POST", path+"/events/replied", `{"text":"yes"}`), 200, `"value":{"text":"yes"}`)
+}
+
+// An agent runs code that pauses, and reads how it goes on. An agent that may approve lists it and decides. The tools
+// for that are hidden from others.
+func TestAgentsApprove(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		s, _ := waiting(t, options{auth: tokens(t)}, []execution.Waiting{refund(1)}, []execution.Waiting{refund(2)})
+		author := s.agent(t, protocol, token(t, "ann", "acme", "execute"), nil)
+		boss := s.agent(t, protocol, token(t, "bob", "acme", "approve"), nil)
+		var names []string
+		for _, session := range []*sdk.ClientSession{author, boss} {
+			tools, err := session.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range tools.Tools {
+				if tool.Name == "list_paused" || tool.Name == "resume_execution" {
+					names = append(names, tool.Name)
+				}
+			}
+		}
+		if got := fmt.Sprint(names); got != "[list_paused resume_execution]" {
+			t.Errorf("%s: the author and the boss see %s", protocol, got)
+		}
+		call := func(session *sdk.ClientSession, tool string, arguments map[string]any) (map[string]any, string, bool) {
+			t.Helper()
+			r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, text := r.StructuredContent.(map[string]any), r.Content[0].(*sdk.TextContent).Text
+			if v["segment"] == nil { // else its code and its result so far are for programs
+				v = content(t, r)
+			}
+			return v, text, r.IsError
+		}
+		v, text, failed := call(author, "execute_code", map[string]any{"code": "1"})
+		id := fmt.Sprint(v["id"])
+		if failed || v["status"] != "paused" || !strings.Contains(text, `resume_execution {\"id\":\"`+id+`\"`) ||
+			!strings.Contains(text, `"payments:refund"`) {
+			t.Fatalf("%s: %v %s", protocol, failed, text)
+		}
+		approve := func(seq int) map[string]any {
+			return map[string]any{"id": id, "decisions": []any{map[string]any{"seq": seq, "decision": "approve"}}}
+		}
+		for _, tool := range []string{"list_paused", "resume_execution"} {
+			arguments := map[string]any{}
+			if tool == "resume_execution" {
+				arguments = approve(1)
+			}
+			if v, _, failed := call(author, tool, arguments); !failed || v["code"] != "insufficient_scope" {
+				t.Errorf("%s: %s without the scope: %v", protocol, tool, v)
+			}
+		}
+		v, text, failed = call(boss, "list_paused", nil)
+		if failed || len(v["items"].([]any)) != 1 || !strings.Contains(text, id) {
+			t.Errorf("%s: %v", protocol, v)
+		}
+		v, text, failed = call(boss, "resume_execution", approve(1))
+		if failed || v["status"] != "paused" || v["segment"] != 2.0 || !strings.Contains(text, "howToContinue") {
+			t.Errorf("%s: %v", protocol, v)
+		}
+		if v, _, failed = call(boss, "resume_execution", approve(1)); !failed || v["code"] != "not_waiting" {
+			t.Errorf("%s: decided twice: %v", protocol, v)
+		}
+		if v, _, failed = call(boss, "resume_execution", approve(2)); failed || v["status"] != "completed" {
+			t.Errorf("%s: %v", protocol, v)
+		}
+		if v, _, failed = call(author, "get_execution", map[string]any{"id": id}); failed || v["status"] != "completed" {
+			t.Errorf("%s: %v", protocol, v)
+		}
+		if v, _, _ = call(boss, "list_paused", nil); len(v["items"].([]any)) != 0 {
+			t.Errorf("%s: %v", protocol, v)
+		}
+	}
 }
 
 func TestStreamPauses(t *testing.T) {

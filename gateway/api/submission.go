@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -69,4 +70,13 @@ type Executor interface {
 	// stopped and recorded, and its result says cancelled. With an error, the result has no status; it holds the ID and
 	// what the policy decided.
 	Execute(ctx context.Context, s Submission) (execution.Result, error)
+}
+
+// A Decision decides about an operation that a paused execution waits for.
+type Decision struct {
+	Seq      int             `json:"seq"`
+	Decision string          `json:"decision"`
+	Args     json.RawMessage `json:"args,omitempty"`
+	Value    json.RawMessage `json:"value,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
 }

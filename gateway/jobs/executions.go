@@ -61,7 +61,7 @@ func stateOf(job execution.Job) state {
 // Get serves GET /api/executions/{id}: a paused execution, one that is on its way, or a result. Besides its owner, the
 // callers of its tenant see it who may approve.
 func (h *Handlers) Get(c *fiber.Ctx) error {
-	job, err := h.paused(c)
+	job, err := h.paused(c.UserContext(), api.CallerOf(c), api.Param(c, "id"))
 	if err != nil {
 		return err
 	}
@@ -71,13 +71,29 @@ func (h *Handlers) Get(c *fiber.Ctx) error {
 	return send(c, job)
 }
 
-// paused returns the job that the path names if it has paused and the caller may see it. The ID is empty if not.
-func (h *Handlers) paused(c *fiber.Ctx) (execution.Job, error) {
+// Find returns what Get responds with for an execution that has paused; nil for any other.
+func (h *Handlers) Find(ctx context.Context, caller authn.Identity, id string) ([]byte, error) {
+	job, err := h.paused(ctx, caller, id)
+	if err != nil || job.ID == "" {
+		return nil, err
+	}
+	return bodyOf(job)
+}
+
+// bodyOf returns how a job that has paused is shown: its result, or how far it is.
+func bodyOf(job execution.Job) ([]byte, error) {
+	if !job.Ended() {
+		return api.Encode(stateOf(job))
+	}
+	return job.Result, nil
+}
+
+// paused returns the job with an ID if it has paused and the caller may see it. Otherwise the job has no ID.
+func (h *Handlers) paused(ctx context.Context, caller authn.Identity, id string) (execution.Job, error) {
 	if h.Queue == nil {
 		return execution.Job{}, nil
 	}
-	caller := api.CallerOf(c)
-	job, found, err := h.job(c, true)
+	job, found, err := h.job(ctx, caller, id, true)
 	if err != nil || !found || job.Wait == nil {
 		return execution.Job{}, err
 	}
@@ -123,9 +139,7 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 }
 
 // Page returns the paused executions after a cursor that a caller may see.
-func (h *Handlers) Page(
-	ctx context.Context, caller authn.Identity, after string, limit int,
-) (api.List[state], error) {
+func (h *Handlers) Page(ctx context.Context, caller authn.Identity, after string, limit int) (any, error) {
 	page := api.List[state]{Items: []state{}}
 	subject := caller.Subject
 	if caller.May(authn.Approve) {
@@ -146,15 +160,6 @@ func (h *Handlers) Page(
 	return page, nil
 }
 
-// A decision is an entry of the body of POST /api/executions/{id}/resume.
-type decision struct {
-	Seq      int             `json:"seq"`
-	Decision string          `json:"decision"`
-	Args     json.RawMessage `json:"args"`
-	Value    json.RawMessage `json:"value"`
-	Reason   string          `json:"reason"`
-}
-
 // maxReason bounds the reason of a decision.
 const maxReason = 2000
 
@@ -165,34 +170,68 @@ const resumePatience = 30 * time.Second
 // the execution pauses again or has ended.
 func (h *Handlers) Resume(c *fiber.Ctx) error {
 	var body struct {
-		Decisions []decision `json:"decisions"`
+		Decisions []api.Decision `json:"decisions"`
 	}
 	if err := api.DecodeSmall(c, &body, "an object with the list decisions"); err != nil {
 		return err
 	}
-	if n := len(body.Decisions); n == 0 || n > execution.MaxWaiting {
-		return api.Invalid("decisions", "must have 1 to "+strconv.Itoa(execution.MaxWaiting)+" entries")
+	change, err := h.decide(api.CallerOf(c), c.IP(), body.Decisions)
+	if err != nil {
+		return err
+	}
+	return h.change(c, change)
+}
+
+// Decide decides about operations of a paused execution, and waits until the execution pauses again or has ended. It
+// returns what Resume responds with.
+func (h *Handlers) Decide(
+	ctx context.Context, caller authn.Identity, ip, id string, decisions []api.Decision,
+) ([]byte, error) {
+	change, err := h.decide(caller, ip, decisions)
+	if err != nil {
+		return nil, err
+	}
+	job, err := h.changeJob(ctx, caller, id, change)
+	if err != nil {
+		return nil, err
+	}
+	if job, err = h.Queue.Await(ctx, job, resumePatience); err != nil {
+		return nil, err
+	}
+	return bodyOf(job)
+}
+
+// decide returns the change that decisions of a caller make to a paused job.
+func (h *Handlers) decide(
+	caller authn.Identity, ip string, decisions []api.Decision,
+) (func(*execution.Job) error, error) {
+	if n := len(decisions); n == 0 || n > execution.MaxWaiting {
+		return nil, api.Invalid("decisions", "must have 1 to "+strconv.Itoa(execution.MaxWaiting)+" entries")
+	}
+	if h.Queue == nil {
+		return nil, noPaused()
 	}
 	verdicts := map[int]execution.Verdict{}
-	for i, d := range body.Decisions {
+	for i, d := range decisions {
 		field := "decisions[" + strconv.Itoa(i) + "]"
-		if err := d.check(field); err != nil {
-			return err
+		if err := check(d, field); err != nil {
+			return nil, err
 		}
 		if _, twice := verdicts[d.Seq]; twice {
-			return api.Invalid(field+".seq", "is decided twice")
+			return nil, api.Invalid(field+".seq", "is decided twice")
 		}
-		verdicts[d.Seq] = h.verdict(c, d.Decision, d.Reason, d.Args, d.Value)
+		verdicts[d.Seq] = h.verdict(caller, ip, d)
 	}
-	return h.change(c, func(j *execution.Job) error {
-		if err := h.fourEyes(c, *j); err != nil {
+	return func(j *execution.Job) error {
+		if err := h.fourEyes(caller, *j); err != nil {
 			return err
 		}
 		return waits.Decide(j, verdicts, h.Now())
-	})
+	}, nil
 }
 
-func (d decision) check(field string) error {
+// check returns an error unless a decision is well formed.
+func check(d api.Decision, field string) error {
 	switch {
 	case len(d.Reason) > maxReason:
 		return api.Invalid(field+".reason", "must have at most "+strconv.Itoa(maxReason)+" bytes")
@@ -212,22 +251,18 @@ func (d decision) check(field string) error {
 	return api.Invalid(field+".decision", "must be approve, edit, respond or reject")
 }
 
-// verdict returns what the caller of a request decided.
-func (h *Handlers) verdict(c *fiber.Ctx, decision, reason string, args, value json.RawMessage) execution.Verdict {
+// verdict returns what a caller decided.
+func (h *Handlers) verdict(caller authn.Identity, ip string, d api.Decision) execution.Verdict {
 	return execution.Verdict{
-		Decision: decision, Reason: reason, Args: args, Value: value, By: decider(c), At: h.Now().UTC(),
-		Record: h.Queue.cfg.Waits.NewID(),
+		Decision: d.Decision, Reason: d.Reason, Args: d.Args, Value: d.Value,
+		By: execution.Caller{Subject: caller.Subject, Tenant: caller.Tenant, IP: utils.CopyString(ip)},
+		At: h.Now().UTC(), Record: h.Queue.cfg.Waits.NewID(),
 	}
 }
 
-func decider(c *fiber.Ctx) execution.Caller {
-	caller := api.CallerOf(c)
-	return execution.Caller{Subject: caller.Subject, Tenant: caller.Tenant, IP: utils.CopyString(c.IP())}
-}
-
 // fourEyes refuses a decision by the caller who started the execution, if the tier says so.
-func (h *Handlers) fourEyes(c *fiber.Ctx, job execution.Job) error {
-	if h.FourEyes != nil && job.Wait != nil && h.FourEyes(job.Wait.Tier) && api.CallerOf(c).Owns(ownerOf(job)) {
+func (h *Handlers) fourEyes(caller authn.Identity, job execution.Job) error {
+	if h.FourEyes != nil && job.Wait != nil && h.FourEyes(job.Wait.Tier) && caller.Owns(ownerOf(job)) {
 		return &api.Problem{
 			Status: 403, Code: "approver_is_requester",
 			Detail: "the policy " + job.Wait.Tier + " asks for the decision of somebody else than who started the execution",
@@ -249,20 +284,17 @@ func (h *Handlers) Event(c *fiber.Ctx) error {
 		}
 	}
 	name := api.Param(c, "name")
-	v := h.verdict(c, execution.Signal, "", nil, value)
+	if h.Queue == nil {
+		return noPaused()
+	}
+	v := h.verdict(api.CallerOf(c), c.IP(), api.Decision{Decision: execution.Signal, Value: value})
 	return h.change(c, func(j *execution.Job) error { return waits.Signal(j, name, v, h.Now()) })
 }
 
 // change changes the paused execution that the path names, and responds with what becomes of it.
 func (h *Handlers) change(c *fiber.Ctx, fn func(*execution.Job) error) error {
-	job, err := h.paused(c)
+	job, err := h.changeJob(c.UserContext(), api.CallerOf(c), api.Param(c, "id"), fn)
 	if err != nil {
-		return err
-	}
-	if job.ID == "" {
-		return api.NotFound("there is no paused execution with this id")
-	}
-	if job, err = h.Queue.Change(c.UserContext(), job.ID, fn); err != nil {
 		return err
 	}
 	if !api.RespondAsync(c) {
@@ -280,3 +312,19 @@ func (h *Handlers) change(c *fiber.Ctx, fn func(*execution.Job) error) error {
 	c.Set(api.ExecutionID, job.ID)
 	return send(c, job)
 }
+
+// changeJob changes the paused execution with an ID.
+func (h *Handlers) changeJob(
+	ctx context.Context, caller authn.Identity, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
+	job, err := h.paused(ctx, caller, id)
+	if err != nil {
+		return job, err
+	}
+	if job.ID == "" {
+		return job, noPaused()
+	}
+	return h.Queue.Change(ctx, job.ID, fn)
+}
+
+func noPaused() error { return api.NotFound("there is no paused execution with this id") }

@@ -153,7 +153,7 @@ func (h *Handlers) Result(c *fiber.Ctx) error {
 		return api.SendJSON(c, kept.Body)
 	}
 	if h.Queue != nil {
-		job, found, err := h.job(c, caller.May(authn.AuditReadAll))
+		job, found, err := h.job(c.UserContext(), caller, api.Param(c, "id"), caller.May(authn.AuditReadAll))
 		if err != nil {
 			return err
 		}
@@ -166,20 +166,21 @@ func (h *Handlers) Result(c *fiber.Ctx) error {
 	)
 }
 
-// job returns the job that the path names if the caller owns it, or may see all jobs.
-func (h *Handlers) job(c *fiber.Ctx, all bool) (job execution.Job, found bool, err error) {
-	id := api.Param(c, "id")
+// job returns the job with an ID if the caller owns it, or may see all jobs.
+func (h *Handlers) job(
+	ctx context.Context, caller authn.Identity, id string, all bool,
+) (job execution.Job, found bool, err error) {
 	if !execution.ValidID(id) {
 		return job, false, nil
 	}
-	job, err = h.Queue.Job(c.UserContext(), id)
+	job, err = h.Queue.Job(ctx, id)
 	if errors.Is(err, execution.ErrNotFound) {
 		return job, false, nil
 	}
 	if err != nil {
 		return job, false, err
 	}
-	return job, api.CallerOf(c).Owns(ownerOf(job)) || all, nil
+	return job, caller.Owns(ownerOf(job)) || all, nil
 }
 
 // callbackView is how far a callback is, for the owner of the job.
@@ -235,7 +236,7 @@ func (h *Handlers) Cancel(c *fiber.Ctx) error {
 	if h.Queue == nil {
 		return api.Stateless()
 	}
-	job, found, err := h.job(c, false)
+	job, found, err := h.job(ctx, api.CallerOf(c), id, false)
 	if err != nil {
 		return err
 	}

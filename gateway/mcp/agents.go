@@ -16,14 +16,17 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Agents carries out the calls of agents in this gateway. It implements Executor, Functions and Tools.
+// Agents carries out the calls of agents in this gateway. It implements Executor, Functions, Tools and
+// Approvals.
 type Agents struct {
 	Executions api.Executor
 	// Verdict returns what POST /api/analyze responds with.
 	Verdict func(ctx context.Context, s api.Submission) (any, error)
 	// Registry has the saved functions, and Page lists them after a cursor. Both are nil where the gateway keeps no state.
+	// Paused is nil where executions cannot wait.
 	Registry    *registry.Registry
 	Page        func(ctx context.Context, tenant, cursor string, limit int) (any, error)
+	Paused      Paused
 	RemoteTools *RemoteTools
 	Results     *results.Store[results.Finished]
 	Records     records.Store
@@ -32,7 +35,18 @@ type Agents struct {
 	Now  func() time.Time
 }
 
+// Paused are the stored executions that have paused.
+type Paused interface {
+	// Page lists those that wait, after a cursor.
+	Page(ctx context.Context, caller authn.Identity, after string, limit int) (any, error)
+	// Find returns what GET /api/executions/{id} responds with; nil for an execution that has never paused.
+	Find(ctx context.Context, caller authn.Identity, id string) ([]byte, error)
+	// Decide returns what POST /api/executions/{id}/resume responds with.
+	Decide(ctx context.Context, caller authn.Identity, ip, id string, decisions []api.Decision) ([]byte, error)
+}
+
 var (
+	_ Approvals = (*Agents)(nil)
 	_ Executor  = (*Agents)(nil)
 	_ Functions = (*Agents)(nil)
 	_ Tools     = (*Agents)(nil)
@@ -102,6 +116,31 @@ func (a *Agents) Analyze(ctx context.Context, caller Caller, request execution.R
 	return api.Encode(verdict)
 }
 
+// ListPaused implements Approvals.
+func (a *Agents) ListPaused(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error) {
+	if !caller.Identity.May(authn.Approve) {
+		return nil, api.MissingScope(authn.Approve)
+	}
+	if cursor != "" && !execution.ValidID(cursor) {
+		return nil, api.Invalid("cursor", "is not one that this service issued")
+	}
+	page, err := a.Paused.Page(ctx, caller.Identity, cursor, 50)
+	if err != nil {
+		return nil, err
+	}
+	return api.Encode(page)
+}
+
+// ResumeExecution implements Approvals.
+func (a *Agents) ResumeExecution(
+	ctx context.Context, caller Caller, id string, decisions []api.Decision,
+) (json.RawMessage, error) {
+	if !caller.Identity.May(authn.Approve) {
+		return nil, api.MissingScope(authn.Approve)
+	}
+	return a.Paused.Decide(ctx, caller.Identity, caller.IP, id, decisions)
+}
+
 // SearchTools implements Tools.
 func (a *Agents) SearchTools(ctx context.Context, caller Caller, q ToolQuery) (json.RawMessage, error) {
 	if !caller.Identity.May(authn.Execute) {
@@ -132,6 +171,11 @@ type foundExecution struct {
 func (a *Agents) Execution(ctx context.Context, caller Caller, id string) (json.RawMessage, error) {
 	if !execution.ValidID(id) {
 		return nil, api.Invalid("id", `must be the id of an execution: "exec_" and 10 to 64 letters or digits`)
+	}
+	if a.Paused != nil && (caller.Identity.May(authn.Execute) || caller.Identity.May(authn.Approve)) {
+		if body, err := a.Paused.Find(ctx, caller.Identity, id); err != nil || body != nil {
+			return body, err
+		}
 	}
 	var answer foundExecution
 	found := false

@@ -6,6 +6,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
 
@@ -23,6 +24,8 @@ type described struct {
 	saved bool // it needs saved functions
 	// attached marks a tool that needs the tools of attached servers.
 	attached bool
+	// decides marks a tool for callers who may approve. Other callers do not see it.
+	decides bool
 }
 
 // core are the members of an execution request that stand beside options.
@@ -113,6 +116,30 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 				"context": properties["context"],
 			}),
 			Description: "Run a saved function on an input and wait for its result.",
+		}},
+		{run: listPaused, decides: true, tool: &sdk.Tool{
+			Name: listPausedTool, Title: "List paused executions", Annotations: reads,
+			InputSchema: object(
+				nil, map[string]any{"cursor": text("Page cursor: next of the previous page. Omit it for the first page.")},
+			),
+			Description: "List the executions that wait, each with the operations that it waits for.",
+		}},
+		{run: resumeExecution, decides: true, tool: &sdk.Tool{
+			Name: resumeTool, Title: "Resume an execution", Annotations: runs, OutputSchema: outcome(),
+			InputSchema: object([]any{"id", "decisions"}, map[string]any{
+				"id": text("ID of the paused execution."),
+				"decisions": map[string]any{"type": "array", "minItems": 1, "items": object([]any{"seq", "decision"},
+					map[string]any{
+						"seq": whole(1, "Number of the operation."),
+						"decision": map[string]any{"enum": []any{
+							execution.Approve, execution.Edit, execution.Respond, execution.Reject,
+						}},
+						"args":   map[string]any{"type": "object", "description": "For edit: the tool is called with these."},
+						"value":  map[string]any{"description": "For respond: stands for the answer of the tool."},
+						"reason": text("Why, for the record. Code reads the reason of a rejection."),
+					})},
+			}),
+			Description: "Decide about operations of a paused execution, and wait until it pauses again or ends.",
 		}},
 	}, nil
 }

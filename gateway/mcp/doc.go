@@ -1,7 +1,7 @@
 // Package mcp offers executions to agents over the Model Context Protocol, with the official SDK. The contract is
 // that of HTTP in other words: execute_code takes an execution request and returns its result, analyze_code returns
-// the policy's verdict on code, get_execution reads an execution back, and list_functions and invoke_function use
-// saved functions.
+// the policy's verdict on code, get_execution reads an execution back, list_functions and invoke_function use saved
+// functions, and list_paused and resume_execution decide about executions that wait.
 //
 // A failure that an agent can correct is a tool result with isError: code that threw, was blocked or timed out (with
 // the whole execution result), and a request that was refused (with the fields of the problem document). Protocol

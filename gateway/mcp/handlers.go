@@ -43,7 +43,8 @@ func (h *Handlers) Serve(c *fiber.Ctx) error {
 			return api.ForeignOrigin()
 		}
 	}
-	if caller := api.CallerOf(c); !caller.May(authn.Execute) && !caller.May(authn.AuditRead) {
+	if caller := api.CallerOf(c); !caller.May(authn.Execute) && !caller.May(authn.AuditRead) &&
+		!caller.May(authn.Approve) {
 		return api.MissingScope(authn.Execute)
 	}
 	leave, err := access.Enter(c, h.Streams, bounds.MCPStreams)

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/policy"
 )
 
@@ -24,7 +25,8 @@ var executeDescription = "Run JavaScript or TypeScript (ES2023) in a fresh sandb
 	"calls.\n\nBeside the web's globals (URL, crypto, timers, TextEncoder, streams, AbortSignal, …) code has:\n\n" +
 	"```ts\n" + guest + "```"
 
-// listed completes the description of execute_code in a list of tools: the limits in force, and the attached tools.
+// listed completes a list of tools for its caller. The description of execute_code gets the limits in force and the
+// attached tools, and the tools that the caller may not use are left out.
 func (s *Server) listed(callerOf func(sdk.Request) (call, error)) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
@@ -37,17 +39,22 @@ func (s *Server) listed(callerOf func(sdk.Request) (call, error)) sdk.Middleware
 			if err != nil {
 				return nil, err
 			}
-			i := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == executeTool })
-			if i < 0 {
-				return result, nil
+			out := *list
+			out.Tools = slices.Clone(list.Tools)
+			if !c.caller.Identity.May(authn.Approve) {
+				out.Tools = slices.DeleteFunc(out.Tools, func(t *sdk.Tool) bool {
+					return t.Name == listPausedTool || t.Name == resumeTool
+				})
 			}
-			execute := *list.Tools[i]
+			i := slices.IndexFunc(out.Tools, func(t *sdk.Tool) bool { return t.Name == executeTool })
+			if i < 0 {
+				return &out, nil
+			}
+			execute := *out.Tools[i]
 			execute.Description += s.limits()
 			if s.cfg.Tools != nil {
 				execute.Description += attached(s.cfg.Tools.Namespaces(ctx, c.caller))
 			}
-			out := *list
-			out.Tools = slices.Clone(list.Tools)
 			out.Tools[i] = &execute
 			return &out, nil
 		}

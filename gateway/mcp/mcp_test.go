@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/openapi"
@@ -61,6 +62,16 @@ func (gateway) InvokeFunction(
 	return result, err
 }
 
+func (gateway) ListPaused(_ context.Context, _ mcp.Caller, cursor string) (json.RawMessage, error) {
+	return json.Marshal(map[string]any{"items": []string{}, "next": cursor})
+}
+
+func (gateway) ResumeExecution(
+	_ context.Context, _ mcp.Caller, id string, decisions []api.Decision,
+) (json.RawMessage, error) {
+	return json.Marshal(map[string]any{"id": id, "status": "completed", "result": decisions})
+}
+
 func explain(err error) mcp.Problem {
 	var public *execution.Error
 	if errors.As(err, &public) {
@@ -79,8 +90,8 @@ func serverOf(t testing.TB, executor mcp.Executor) *mcp.Server {
 	}
 	s, err := mcp.New(
 		mcp.Config{
-			Executor: executor, Functions: gateway{}, Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20,
-			Logger: slog.New(slog.DiscardHandler),
+			Executor: executor, Functions: gateway{}, Approvals: gateway{}, Explain: explain, Schemas: schemas,
+			Version: "test", MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 			Tiers: func() ([]policy.Tier, []string) {
 				return policy.Default().WithPackages("dayjs", "lodash").Tiers(), nil
 			},
@@ -98,7 +109,8 @@ func local(t testing.TB) *sdk.ClientSession {
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := server(t)
-	go func() { ended <- s.Serve(ctx, far, mcp.Caller{Identity: authn.Identity{Subject: "me"}}) }()
+	caller := mcp.Caller{Identity: authn.Identity{Subject: "me", Scopes: []string{authn.Approve}}}
+	go func() { ended <- s.Serve(ctx, far, caller) }()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "t", Version: "1"}, nil).Connect(t.Context(), near, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -184,10 +196,14 @@ func TestSchemas(t *testing.T) {
 		"get_execution":   `{"id":"exec_0000000000"}`,
 		"list_functions":  `{}`,
 		"invoke_function": `{"name":"f","version":1,"input":{"a":null},"context":{"b":2}}`,
+		"list_paused":     `{}`,
+		"resume_execution": `{"id":"exec_0000000000","decisions":[{"seq":1,"decision":"edit","args":{"a":1},` +
+			`"reason":"r"}]}`,
 	}
 	bad := map[string]string{
 		"execute_code": `{"code":"1","policies":"strict"}`, "analyze_code": `{"code":1}`, "get_execution": `{}`,
-		"list_functions": `{"page":1}`, "invoke_function": `{"version":1}`,
+		"list_functions": `{"page":1}`, "invoke_function": `{"version":1}`, "list_paused": `{"page":1}`,
+		"resume_execution": `{"id":"exec_0000000000","decisions":[{"number":1}]}`,
 	}
 	session := local(t)
 	seen := 0
@@ -225,7 +241,7 @@ func TestSchemas(t *testing.T) {
 			}
 		}
 	}
-	if seen != 5 {
+	if seen != 7 {
 		t.Errorf("%d tools", seen)
 	}
 }
@@ -338,7 +354,8 @@ func FuzzArguments(f *testing.F) {
 		f.Add(seed)
 	}
 	session := local(f)
-	tools := []string{"execute_code", "analyze_code", "get_execution", "list_functions", "invoke_function"}
+	tools := []string{"execute_code", "analyze_code", "get_execution", "list_functions", "invoke_function", "list_paused",
+		"resume_execution"}
 	f.Fuzz(func(t *testing.T, arguments string) {
 		if !json.Valid([]byte(arguments)) {
 			return // the protocol's own decoder refuses it

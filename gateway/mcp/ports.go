@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/registry"
 )
@@ -52,6 +53,16 @@ type Functions interface {
 	InvokeFunction(
 		ctx context.Context, caller Caller, call registry.Call, onLog func(execution.Log),
 	) (execution.Result, error)
+}
+
+// Approvals are the paused executions. It is safe for concurrent use, and checks what the caller may do.
+type Approvals interface {
+	// ListPaused returns a page of the executions that wait, {"items", "next"}, after a cursor, which is empty for the
+	// first page.
+	ListPaused(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error)
+	// ResumeExecution decides about operations of a paused execution, and waits until it pauses again or has ended. It
+	// returns how far the execution is then, or its result.
+	ResumeExecution(ctx context.Context, caller Caller, id string, decisions []api.Decision) (json.RawMessage, error)
 }
 
 // Problem is an error as callers see it: the members of a problem document that matter here.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
 // maxShown is how many bytes of a value, or of console text, a model reads at once.
@@ -37,7 +38,7 @@ func (a answer) shown() string {
 }
 
 // A view is what a model reads of an execution: what the code made and said, each once, and why it failed. Its members
-// are those of the result, but for At, Wrote and Truncated.
+// are those of the result, but for At, Wrote, Truncated and HowToContinue.
 type view struct {
 	ID         string           `json:"id,omitempty"`
 	Status     execution.Status `json:"status,omitempty"`
@@ -49,6 +50,9 @@ type view struct {
 	Violations []string         `json:"violations,omitempty"`
 	Wrote      []string         `json:"wrote,omitempty"`
 	Truncated  []string         `json:"truncated,omitempty"`
+	// Waiting is what a paused execution waits for, and HowToContinue says who does what next.
+	Waiting       []execution.Waiting `json:"waiting,omitempty"`
+	HowToContinue string              `json:"howToContinue,omitempty"`
 }
 
 // viewOf returns what a model reads of a result.
@@ -64,6 +68,12 @@ func viewOf(r execution.Result) string {
 			if e.File != "" {
 				v.At = e.File + ", " + v.At
 			}
+		}
+	}
+	if r.Status == execution.Paused {
+		v.Waiting, v.HowToContinue = r.Waiting[:min(len(r.Waiting), maxViolations)], howToContinue(r)
+		if n := len(r.Waiting); n > maxViolations {
+			v.Truncated = append(v.Truncated, fmt.Sprintf("waiting: %d more operations", n-maxViolations))
 		}
 	}
 	if len(v.Violations) > maxViolations {
@@ -90,6 +100,29 @@ func viewOf(r execution.Result) string {
 		v.Output = clip([]byte(r.Output))
 	}
 	return encode(v)
+}
+
+// howToContinue returns a sentence about how a paused execution goes on.
+func howToContinue(r execution.Result) string {
+	text := "The execution is paused and continues when what it waits for has happened."
+	for _, w := range r.Waiting {
+		if w.Kind == execution.WaitApproval || w.Kind == execution.WaitTool {
+			text += " A caller with the scope approve decides with " + resumeTool + " " + encode(struct {
+				ID        string         `json:"id"`
+				Decisions []api.Decision `json:"decisions"`
+			}{r.ID, []api.Decision{{Seq: w.Seq, Decision: decisionFor(w)}}}) + "."
+			break
+		}
+	}
+	return text + " get_execution " + encode(map[string]string{"id": r.ID}) + " then has the result."
+}
+
+// decisionFor returns the decision that lets an operation succeed.
+func decisionFor(w execution.Waiting) string {
+	if w.Kind == execution.WaitTool || w.Tool == "" && w.Schema != nil {
+		return execution.Respond
+	}
+	return execution.Approve
 }
 
 // maxViolations bounds lists of short texts.

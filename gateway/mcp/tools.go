@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/registry"
 )
 
@@ -192,6 +193,59 @@ func invokeFunction(
 	return encoded(s, result, err)
 }
 
+// The tools for callers who may approve.
+const (
+	listPausedTool = "list_paused"
+	resumeTool     = "resume_execution"
+)
+
+func listPaused(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
+) (answer, error) {
+	var given struct {
+		Cursor string `json:"cursor"`
+	}
+	if err := decode(arguments, &given, "cursor"); err != nil {
+		return answer{}, err
+	}
+	found, err := s.cfg.Approvals.ListPaused(ctx, caller, given.Cursor)
+	return answer{content: found}, err
+}
+
+func resumeExecution(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
+) (answer, error) {
+	var given struct {
+		ID        string         `json:"id"`
+		Decisions []api.Decision `json:"decisions"`
+	}
+	if err := decode(arguments, &given, "id, decisions"); err != nil {
+		return answer{}, err
+	}
+	caller.decoded()
+	content, err := s.cfg.Approvals.ResumeExecution(ctx, caller, given.ID, given.Decisions)
+	if err != nil {
+		return answer{}, err
+	}
+	var head struct {
+		Status execution.Status `json:"status"`
+	}
+	if err := json.Unmarshal(content, &head); err != nil {
+		return answer{}, fmt.Errorf("read a resumed execution: %w", err)
+	}
+	if head.Status == execution.Queued || head.Status == execution.Running {
+		return answer{content: content}, nil
+	}
+	var result execution.Result
+	if err := json.Unmarshal(content, &result); err != nil {
+		return answer{}, fmt.Errorf("read a resumed execution: %w", err)
+	}
+	if result.Status == execution.Paused {
+		result.Result = nil // it holds what the execution has done so far
+	}
+	return answer{content: content, text: viewOf(result), failed: failed(result)}, nil
+}
+
 // invocation reads the arguments of invoke_function as strictly as those of execute_code.
 func invocation(arguments []byte) (registry.Call, error) {
 	var given struct {
@@ -229,13 +283,18 @@ func invocation(arguments []byte) (registry.Call, error) {
 	return registry.Call{Name: given.Name, Version: given.Version, Alias: given.Alias, Request: request}, err
 }
 
+// failed reports whether a result is a failure. One of an execution that paused is none.
+func failed(result execution.Result) bool {
+	return result.Status != execution.Completed && result.Status != execution.Paused
+}
+
 // encoded returns an encoded result. A result that did not complete is a failure that describes itself.
 func encoded(s *Server, result execution.Result, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
 	content, err := s.cfg.Encode(result)
-	return answer{content: content, text: viewOf(result), failed: result.Status != execution.Completed}, err
+	return answer{content: content, text: viewOf(result), failed: failed(result)}, err
 }
 
 // decode reads the arguments of a tool that takes few.

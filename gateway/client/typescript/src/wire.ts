@@ -793,7 +793,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message of the Model Context Protocol
-         * @description Streamable HTTP transport. Accept must list application/json and text/event-stream. Tools: execute_code, analyze_code, get_execution and, if functions can be saved, list_functions and invoke_function. Requires the scope of the tool: execute or audit:read. With an Idempotency-Key, which is not part of the protocol, a message that is repeated byte for byte is processed once, and the repetition returns the first response.
+         * @description Streamable HTTP transport. Accept must list application/json and text/event-stream. Tools: execute_code, analyze_code, get_execution and, if functions can be saved, list_functions and invoke_function, and, if executions can wait, list_paused and resume_execution. Requires the scope of the tool: execute, approve or audit:read. With an Idempotency-Key, which is not part of the protocol, a message that is repeated byte for byte is processed once, and the repetition returns the first response.
          */
         post: operations["mcpPost"];
         /** End a session */
