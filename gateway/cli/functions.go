@@ -14,16 +14,25 @@ import (
 	client "github.com/airlock-run/airlock/gateway/client/go"
 )
 
-// functionsTool holds what the commands for saved functions share.
-type functionsTool struct {
+// gatewayTool holds what the commands share that call a gateway.
+type gatewayTool struct {
 	con     terminal.Console
 	gateway gatewayFlags
 	json    bool
 }
 
+// declare adds the flags of a command whose default gateway is the one on this machine.
+func (g *gatewayTool) declare(cmd *cobra.Command) {
+	g.gateway.declare(cmd, g.con, "http://127.0.0.1:"+cmp.Or(g.con.Getenv("PORT"), "3000"))
+	cmd.PersistentFlags().BoolVar(&g.json, "json", false, "print the gateway's response as JSON")
+}
+
+// functionsTool holds what the commands for saved functions share.
+type functionsTool struct{ gatewayTool }
+
 // functionsCommand manages the saved functions of a gateway.
 func functionsCommand(con terminal.Console) *cobra.Command {
-	tool := &functionsTool{con: con}
+	tool := &functionsTool{gatewayTool{con: con}}
 	cmd := &cobra.Command{
 		Use:   "functions",
 		Short: "Save, run and version functions of a gateway",
@@ -39,8 +48,7 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 		Args: subcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	tool.gateway.declare(cmd, con, "http://127.0.0.1:"+cmp.Or(con.Getenv("PORT"), "3000"))
-	cmd.PersistentFlags().BoolVar(&tool.json, "json", false, "print the gateway's response as JSON")
+	tool.declare(cmd)
 	cmd.AddCommand(tool.list(), tool.get(), tool.put(), tool.delete(), tool.invoke(), tool.versions(), tool.diff(),
 		tool.alias(), tool.rollback())
 	return cmd
@@ -48,7 +56,7 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 
 // with returns a RunE that calls fn with a client of the gateway. It prints the result as JSON if --json is set, and
 // with say otherwise.
-func with[T any](f *functionsTool, fn func(ctx context.Context, c *client.Client, args []string) (T, error),
+func with[T any](f *gatewayTool, fn func(ctx context.Context, c *client.Client, args []string) (T, error),
 	say func(T) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := f.gateway.client(f.con)
@@ -100,7 +108,7 @@ func (f *functionsTool) list() *cobra.Command {
 		Short:   "List the functions by name",
 		Example: "  airlock functions list --json | jq -r '.[].name'",
 		Args:    cobra.NoArgs,
-		RunE: with(f, func(ctx context.Context, c *client.Client, _ []string) ([]client.Function, error) {
+		RunE: with(&f.gatewayTool, func(ctx context.Context, c *client.Client, _ []string) ([]client.Function, error) {
 			all := []client.Function{}
 			for cursor := ""; ; {
 				items, next, err := c.Functions(ctx, cursor)
@@ -132,7 +140,7 @@ func (f *functionsTool) get() *cobra.Command {
 		Example:           "  airlock functions get greet --alias live\n  airlock functions get greet --version 1 --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.names,
-		RunE: with(f, func(ctx context.Context, c *client.Client, args []string) (client.Saved, error) {
+		RunE: with(&f.gatewayTool, func(ctx context.Context, c *client.Client, args []string) (client.Saved, error) {
 			return c.Function(ctx, args[0], version, alias)
 		}, func(saved client.Saved) error {
 			if len(saved.Files) > 0 {
@@ -159,7 +167,7 @@ func (f *functionsTool) delete() *cobra.Command {
 		Example:           "  airlock functions delete greet",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.names,
-		RunE: with(f, func(ctx context.Context, c *client.Client, args []string) (map[string]string, error) {
+		RunE: with(&f.gatewayTool, func(ctx context.Context, c *client.Client, args []string) (map[string]string, error) {
 			return map[string]string{"deleted": args[0]}, c.DeleteFunction(ctx, args[0])
 		}, func(map[string]string) error { return nil }),
 	}
@@ -179,7 +187,7 @@ func (f *functionsTool) invoke() *cobra.Command {
 		ValidArgsFunction: f.names,
 	}
 	var result execution.Result
-	ask := with(f, func(ctx context.Context, c *client.Client, args []string) (execution.Result, error) {
+	ask := with(&f.gatewayTool, func(ctx context.Context, c *client.Client, args []string) (execution.Result, error) {
 		waited := f.con.Progress("running")
 		defer waited()
 		invoked, err := c.Invoke(ctx, args[0], call)

@@ -46,7 +46,7 @@ func (f *functionsTool) put() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return with(f, func(ctx context.Context, c *client.Client, args []string) (client.Function, error) {
+		return with(&f.gatewayTool, func(ctx context.Context, c *client.Client, args []string) (client.Function, error) {
 			return c.SaveFunction(ctx, args[0], d)
 		}, func(saved client.Function) error {
 			_, err := fmt.Fprintf(f.con.Stdout, "%s version %d\n", terminal.OneLine(saved.Name), saved.Version)

@@ -22,7 +22,7 @@ func (f *functionsTool) versions() *cobra.Command {
 		Example:           "  airlock functions versions greet",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.names,
-		RunE: with(f, func(ctx context.Context, c *client.Client, args []string) ([]client.Version, error) {
+		RunE: with(&f.gatewayTool, func(ctx context.Context, c *client.Client, args []string) ([]client.Version, error) {
 			return c.Versions(ctx, args[0])
 		}, func(all []client.Version) error {
 			w := tabwriter.NewWriter(f.con.Stdout, 0, 4, 2, ' ', 0)
@@ -54,7 +54,7 @@ func (f *functionsTool) diff() *cobra.Command {
 			}
 			ends[i] = n
 		}
-		return with(f, func(ctx context.Context, c *client.Client, args []string) (client.Difference, error) {
+		return with(&f.gatewayTool, func(ctx context.Context, c *client.Client, args []string) (client.Difference, error) {
 			return c.Diff(ctx, args[0], ends[0], ends[1])
 		}, f.show)(cmd, args)
 	}
@@ -125,7 +125,7 @@ func (f *functionsTool) alias() *cobra.Command {
 				return err
 			}
 		}
-		return with(f, func(ctx context.Context, c *client.Client, args []string) ([]client.Alias, error) {
+		return with(&f.gatewayTool, func(ctx context.Context, c *client.Client, args []string) ([]client.Alias, error) {
 			if drop {
 				return nil, c.DeleteAlias(ctx, args[0], args[1])
 			}
@@ -161,7 +161,7 @@ func (f *functionsTool) rollback() *cobra.Command {
 		Example:           "  airlock functions rollback greet\n  airlock functions rollback greet live",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: f.names,
-		RunE: with(f, func(ctx context.Context, c *client.Client, args []string) ([]client.Alias, error) {
+		RunE: with(&f.gatewayTool, func(ctx context.Context, c *client.Client, args []string) ([]client.Alias, error) {
 			a, err := c.Rollback(ctx, args[0], append(args, "")[1])
 			return []client.Alias{a}, err
 		}, f.showAliases),

@@ -79,8 +79,8 @@ func rootCommand(con terminal.Console) *cobra.Command {
 	audit.AddCommand(replayCommand(con))
 	root.AddCommand(
 		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con),
-		functionCommand(con), scannerCommand(con),
-		functionsCommand(con), packages.Command(con), audit, state.Command(con), lambdaLocalCommand(con),
+		functionCommand(con), scannerCommand(con), functionsCommand(con), approvalsCommand(con),
+		packages.Command(con), audit, state.Command(con), lambdaLocalCommand(con),
 		doctorCommand(con), versionCommand(con),
 	)
 	return root

@@ -18,7 +18,7 @@ import (
 type runFlags struct {
 	code, policy, language, engine, input, memory, store string
 	timeout                                              wallTime
-	json, watch                                          bool
+	json, watch, wait                                    bool
 	gateway                                              gatewayFlags
 }
 
@@ -35,7 +35,8 @@ func runCommand(con terminal.Console) *cobra.Command {
 			"  airlock run -e 'input.n * 2' --input '{\"n\": 21}'\n" +
 			"  cat script.js | airlock run --json | jq .usage\n" +
 			"  airlock run report.js --input @figures.json --watch\n" +
-			"  airlock run script.js --server https://airlock.example.com",
+			"  airlock run script.js --server https://airlock.example.com\n" +
+			"  airlock run refund.js --server https://airlock.example.com --wait",
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions([]string{"js", "mjs", "cjs", "ts", "mts", "cts"},
 			cobra.ShellCompDirectiveFilterFileExt),
@@ -73,6 +74,7 @@ func runCommand(con terminal.Console) *cobra.Command {
 	flags.StringVar(&f.memory, "memory", "", "memory limit below the tier's, such as 16mb")
 	flags.BoolVar(&f.json, "json", false, "print only the execution result, as JSON")
 	flags.BoolVar(&f.watch, "watch", false, "run again after each change of the file, until Ctrl-C")
+	flags.BoolVar(&f.wait, "wait", false, "with --server: if the execution pauses, wait for its end")
 	flags.StringVar(&f.store, "store", "", "record into file:///path or s3://bucket/prefix (default AUDIT_STORE, else "+
 		"nowhere)")
 	f.gateway.declare(cmd, con, "")
@@ -99,7 +101,17 @@ func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, erro
 		if err != nil {
 			return place{}, err
 		}
-		return place{executeThere(c), func() bool { return false }, func() {}}, nil
+		var paused func(string)
+		if f.wait {
+			paused = func(id string) {
+				fmt.Fprintf(con.Stderr, "the execution %s is paused; waiting for its end (airlock approvals show %[1]s)\n",
+					terminal.OneLine(id))
+			}
+		}
+		return place{executeThere(c, paused), func() bool { return false }, func() {}}, nil
+	}
+	if f.wait {
+		return place{}, exit.With(exit.Usage, errors.New("--wait: is for --server; an execution here cannot pause"))
 	}
 	local, err := localRunner(ctx, con, f.store, f.engine)
 	if err != nil {
@@ -174,8 +186,8 @@ func outcome(result execution.Result, quiet bool) error {
 	}
 	text := ""
 	if !quiet && result.Status == execution.Paused {
-		text = "the execution " + result.ID + " is paused and has no result yet; POST /api/executions/" + result.ID +
-			"/resume decides about what it waits for"
+		text = "the execution " + result.ID + " is paused and has no result yet; airlock approvals show " + result.ID +
+			" prints what it waits for"
 	}
 	if !quiet && result.Error != nil {
 		text = *result.Error

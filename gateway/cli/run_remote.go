@@ -50,8 +50,30 @@ func (g *gatewayFlags) client(con terminal.Console) (*client.Client, error) {
 	return c, nil
 }
 
-// executeThere returns an execute that runs on a gateway and follows the guest's output.
-func executeThere(c *client.Client) execute {
+// executeThere returns an execute that runs on a gateway and follows the guest's output. paused, which may be nil, is
+// called when the execution pauses; execute then waits for its end.
+func executeThere(c *client.Client, paused func(id string)) execute {
+	run := runThere(c)
+	if paused == nil {
+		return run
+	}
+	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
+		result, err := run(ctx, request, onLog)
+		if err != nil || result.Status != execution.Paused {
+			return result, err
+		}
+		paused(result.ID)
+		end, err := c.WaitForEnd(ctx, result.ID)
+		if onLog != nil {
+			for _, l := range end.Logs[min(len(result.Logs), len(end.Logs)):] {
+				onLog(l.Level, l.Message+"\n")
+			}
+		}
+		return end.Result, called(err)
+	}
+}
+
+func runThere(c *client.Client) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
 		if onLog == nil {
 			result, err := c.Execute(ctx, request)

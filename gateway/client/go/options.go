@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -143,12 +144,23 @@ func (c *Client) Submit(ctx context.Context, request execution.Request, given ..
 	return accepted.ID, err
 }
 
-// Wait waits for the end of an execution that was submitted, and returns its result.
+// Wait waits until an execution that was submitted ends or pauses, and returns its result.
 func (c *Client) Wait(ctx context.Context, id string) (Result, error) {
+	return c.waitWhile(ctx, id, execution.Queued, execution.Running)
+}
+
+// WaitForEnd waits for the end of an execution that was submitted or has paused, and returns its result. It waits while
+// the execution is paused.
+func (c *Client) WaitForEnd(ctx context.Context, id string) (Result, error) {
+	return c.waitWhile(ctx, id, execution.Queued, execution.Running, execution.Paused)
+}
+
+// waitWhile waits while an execution has one of some statuses.
+func (c *Client) waitWhile(ctx context.Context, id string, statuses ...execution.Status) (Result, error) {
 	const longest = 5 * time.Second
 	for pause := 50 * time.Millisecond; ; pause = min(pause*3/2, longest) {
 		result, err := c.Result(ctx, id)
-		if err != nil || result.Status != execution.Queued && result.Status != execution.Running {
+		if err != nil || !slices.Contains(statuses, result.Status) {
 			return result, err
 		}
 		if err := sleep(ctx, pause); err != nil {

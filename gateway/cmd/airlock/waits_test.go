@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -131,5 +132,93 @@ return [before.get("order"), refund, reply]`
 	usage := v["usage"].(map[string]any)
 	if usage["ticks"] != float64(ticks) || usage["apiCalls"] != float64(calls) {
 		t.Errorf("the records have %d ticks and %d calls together, the result has %v", ticks, calls, usage)
+	}
+}
+
+// Paused executions are listed, shown and decided about on the command line, and airlock run --wait waits for their
+// end.
+func TestApprovalsCommand(t *testing.T) {
+	t.Parallel()
+	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000000", "API_KEY=sk-of-the-tests-here")
+	getenv := env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests-here")
+	call := func(code int, args ...string) (stdout, stderr string) {
+		t.Helper()
+		got, stdout, stderr := command(t, getenv, args...)
+		if got != code {
+			t.Errorf("airlock %v: exit %d, want %d\n%s%s", args, got, code, stdout, stderr)
+		}
+		return stdout, stderr
+	}
+	has := func(text string, parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("there is no %q in:\n%s", part, text)
+			}
+		}
+	}
+	paused := func(code string) (id string) {
+		t.Helper()
+		out, _ := call(exitGuest, "run", "-e", code, "--json")
+		var result struct{ ID, Status string }
+		if err := json.Unmarshal([]byte(out), &result); err != nil || result.Status != "paused" {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return result.ID
+	}
+	two := paused(`return await Promise.all([airlock.approve({title: "First?"}), airlock.approve({title: "Second?",
+		schema: {type: "number"}}).catch((e) => e.message)])`)
+	out, _ := call(0, "approvals", "list")
+	has(out, "WAITS FOR", two, "1 approval First?, 2 approval Second?")
+	out, _ = call(0, "approvals", "list", "--json")
+	has(out, `"id": "`+two+`"`)
+	out, _ = call(0, "approvals", "show", two)
+	has(out, two+" paused, segment 1", "\n  1 approval First?\n", `2 approval Second? {"type":"number"}`, "Promise.all")
+	_, errs := call(exitUsage, "approvals", "approve", two)
+	has(errs, "--seq", "1 2")
+	_, errs = call(exitUsage, "approvals", "approve", two, "--args", "{", "--seq", "1")
+	has(errs, "--args", "not valid JSON")
+	_, errs = call(exitUsage, "approvals", "approve", two, "--args", "{}", "--seq", "1")
+	has(errs, "no arguments to edit")
+	_, errs = call(exitUsage, "approvals", "show", "exec_0000000000")
+	has(errs, "--server")
+	out, _ = call(0, "approvals", "approve", two, "--seq", "1")
+	has(out, two+" paused, segment 2", "2 approval Second?")
+	out, _ = call(0, "approvals", "reject", two, "--reason", "too late")
+	has(out, two+" completed")
+	_, errs = call(exitUsage, "approvals", "approve", two)
+	has(errs, "completed")
+
+	one := paused(`return await airlock.approve({title: "How many?", schema: {type: "number"}})`)
+	out, _ = call(0, "approvals", "approve", one, "--value", "7", "--json")
+	has(out, `"result": 7`)
+
+	type ended struct {
+		code      int
+		out, errs string
+	}
+	waited := make(chan ended, 1)
+	go func() {
+		var out, errs bytes.Buffer
+		code := run([]string{"run", "--wait", "-e", `console.log("before"); const ok = await airlock.approve({title: "Go?"});
+			console.log("after"); return [ok]`}, getenv, strings.NewReader(""), &out, &errs)
+		waited <- ended{code, out.String(), errs.String()}
+	}()
+	var page []struct{ ID string }
+	for look := time.NewTicker(20 * time.Millisecond); len(page) == 0; <-look.C {
+		out, _ = call(0, "approvals", "list", "--json")
+		if err := json.Unmarshal([]byte(out), &page); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call(0, "approvals", "approve", page[0].ID)
+	end := <-waited
+	if end.code != 0 || end.out != "before\nafter\n[true]\n" {
+		t.Errorf("exit %d\n%s%s", end.code, end.out, end.errs)
+	}
+	has(end.errs, "airlock approvals show "+page[0].ID)
+	code, _, errs := command(t, env(), "run", "--wait", "-e", "1")
+	if has(errs, "--wait: is for --server"); code != exitUsage {
+		t.Errorf("--wait without a gateway: exit %d", code)
 	}
 }
