@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
@@ -255,23 +257,86 @@ func (a *auditTool) print(page audit.Page, asJSON bool) error {
 
 func (a *auditTool) showCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "show ID",
-		Short:   "Check and print one record",
-		Example: "  airlock audit show exec_01JD5Z6Q8V0000000000000000",
-		Args:    cobra.ExactArgs(1),
+		Use:   "show ID",
+		Short: "Check and print one record; of an execution that paused, all its records",
+		Long: "Check and print the record of an execution as JSON. An execution that paused has more records, which are\n" +
+			"printed after it in order: each segment, the decisions about what it waited for, and the end.",
+		Example: "  airlock audit show exec_01JD5Z6Q8V0000000000000000\n" +
+			"  airlock audit show exec_01JD5Z6Q8V0000000000000000 | jq -r '[.segment, .status, .decision.decision] | @tsv'",
+		Args: cobra.ExactArgs(1),
 		RunE: a.with(func(cmd *cobra.Command, store records.Store, args []string) error {
-			r, err := store.Get(cmd.Context(), args[0])
-			if errors.Is(err, audit.ErrNotFound) || errors.Is(err, audit.ErrAltered) {
-				return exit.With(exit.Guest, fmt.Errorf("%.128q: %w", args[0], err))
-			}
+			r, err := checked(cmd.Context(), store, args[0])
 			if err != nil {
-				return exit.With(exit.Platform, err)
+				return err
+			}
+			story := []audit.Record{r}
+			if r.Status == string(execution.Paused) && r.Parent == "" {
+				later, err := laterRecords(cmd.Context(), store, r)
+				if err != nil {
+					return err
+				}
+				story = append(story, later...)
 			}
 			enc := json.NewEncoder(terminal.JSON(a.con.Stdout))
 			enc.SetIndent("", "  ")
-			return enc.Encode(r)
+			for _, r := range story {
+				if err := enc.Encode(r); err != nil {
+					return exit.With(exit.Platform, err)
+				}
+			}
+			return nil
 		}),
 	}
+}
+
+// checked returns a record that is as it was written.
+func checked(ctx context.Context, store records.Store, id string) (audit.Record, error) {
+	r, err := store.Get(ctx, id)
+	if errors.Is(err, audit.ErrNotFound) || errors.Is(err, audit.ErrAltered) {
+		return r, exit.With(exit.Guest, fmt.Errorf("%.128q: %w", id, err))
+	}
+	if err != nil {
+		return r, exit.With(exit.Platform, err)
+	}
+	return r, nil
+}
+
+// laterRecords returns the records of an execution after its first pause, each checked, in order.
+func laterRecords(ctx context.Context, store records.Store, first audit.Record) ([]audit.Record, error) {
+	var ids []string
+	err := store.Each(ctx, first.Time, func(line []byte) error {
+		if r, err := audit.Decode(bytes.TrimSuffix(line, []byte("\n"))); err == nil && r.Parent == first.ID {
+			ids = append(ids, r.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, exit.With(exit.Platform, err)
+	}
+	var later []audit.Record
+	for _, id := range ids {
+		r, err := checked(ctx, store, id)
+		if err != nil {
+			return nil, err
+		}
+		later = append(later, r)
+	}
+	slices.SortStableFunc(later, func(a, b audit.Record) int {
+		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(rank(a), rank(b)), a.Time.Compare(b.Time),
+			strings.Compare(a.ID, b.ID))
+	})
+	return later, nil
+}
+
+// rank orders the records of one segment: what ran, the decisions about what it waited for, and an end while it waited.
+func rank(r audit.Record) int {
+	switch {
+	case r.Status == string(execution.Expired), r.Status == string(execution.Cancelled):
+		return 2
+	case r.Decision != nil:
+		return 1
+	}
+	return 0
 }
 
 func (a *auditTool) exportCommand() *cobra.Command {

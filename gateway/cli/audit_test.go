@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,5 +147,61 @@ func TestAuditCommands(t *testing.T) {
 		if strings.Contains(out, "{half") || strings.Count(out, "\n") != 4 || !strings.Contains(out, ids[4]) {
 			t.Errorf("export: %s", out)
 		}
+	}
+}
+
+// The records of an execution that paused are shown in order, whatever the order in which they were written.
+func TestAuditShowPaused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := filerecords.Open(dir, filerecords.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now().Add(-time.Hour)
+	first := recordstest.Sample(begun)
+	first.Status = "paused"
+	part := func(segment int, status, decision string, after time.Duration) audit.Record {
+		r := recordstest.Sample(begun.Add(after))
+		r.Status, r.Lineage = status, audit.Lineage{Parent: first.ID, Segment: segment}
+		if decision != "" {
+			r.Decision = &audit.Decision{Seq: segment, Kind: "approval", Decision: decision}
+		}
+		return r
+	}
+	other := part(2, "completed", "", time.Minute)
+	other.Parent = recordstest.Sample(begun).ID
+	for _, r := range []audit.Record{
+		first, part(3, "cancelled", "", 5*time.Minute), part(2, "paused", "", 3*time.Minute), other,
+		part(1, "decided", "reject", 2*time.Minute), part(1, "decided", "approve", time.Minute),
+		part(2, "decided", "event", 4*time.Minute),
+	} {
+		if err := store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"AUDIT_STORE": "file://" + dir}
+	out, code := auditRun(t, env, "show", first.ID)
+	var story []string
+	for dec := json.NewDecoder(strings.NewReader(out)); dec.More(); {
+		var r audit.Record
+		if err := dec.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprint(r.Segment, " ", r.Status)
+		if r.Decision != nil {
+			text += " " + r.Decision.Decision
+		}
+		story = append(story, text)
+	}
+	want := "0 paused, 1 decided approve, 1 decided reject, 2 paused, 2 decided event, 3 cancelled"
+	if got := strings.Join(story, ", "); got != want || code != 0 {
+		t.Errorf("exit %d: %s; want %s", code, got, want)
+	}
+	if out, _ = auditRun(t, env, "show", other.ID); strings.Count(out, `"chain"`) != 1 {
+		t.Errorf("the record of a segment is shown as %s", out)
 	}
 }
