@@ -241,6 +241,7 @@ func TestAgentReadsLargeAnswers(t *testing.T) {
 			}
 		}
 	}
+	a.set(costlyAnswers()["text"])
 	headers := append([]string{"Mcp-Method: tools/call", "Mcp-Name: execute_code", "Idempotency-Key: k"}, mcpHeaders...)
 	first := want(t, a.do(t, "POST", "/mcp", messageFor("execute_code", `{"code":"1"}`), headers...), 200)
 	again := want(t, a.do(t, "POST", "/mcp", messageFor("execute_code", `{"code":"1"}`), headers...), 200)
