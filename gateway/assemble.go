@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/access"
@@ -18,6 +19,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/records"
 	"github.com/airlock-run/airlock/gateway/registry"
 	"github.com/airlock-run/airlock/gateway/results"
+	"github.com/airlock-run/airlock/gateway/sessions"
 	"github.com/airlock-run/airlock/gateway/stream"
 	"github.com/airlock-run/airlock/policy"
 )
@@ -141,6 +143,9 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 		Access: h.access,
 		Keys:   h.keys, AnswerHeaders: cfg.Hooks.AnswerHeaders, Detail: s.problems.detail, Now: deps.Now, NewID: deps.NewID,
 	}
+	h.sessions = &sessions.Handlers{
+		Read: e.read, Respond: e.respond, Validate: e.Validate, Tier: tierOf(deps.Policy),
+	}
 	if deps.State == nil {
 		return nil
 	}
@@ -150,6 +155,15 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	h.background, h.jobs.Queue = s.background, s.background.jobs
 	if cfg.SnapshotKeys != nil {
 		e.park = h.jobs.Queue.Park
+		longest := cfg.QueueWait + cfg.Overhead + cfg.WriteTimeout
+		h.sessions.Sessions = sessions.New(sessions.Config{
+			Store: deps.State, Keys: cfg.SnapshotKeys, Cancel: h.jobs.Queue.Cancel, NewID: deps.NewID, Now: deps.Now,
+			Logger: deps.Logger,
+			LongestStep: func(name string) time.Duration {
+				tier, _ := h.sessions.Tier(name)
+				return longest + tier.Timeout
+			},
+		})
 	}
 	return s.background.addSchedules(cfg, deps, e.registry, h.jobs.Submit)
 }

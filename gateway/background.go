@@ -57,6 +57,18 @@ func maxAge(policies Decider) func(tier string) time.Duration {
 	}
 }
 
+// tierOf returns a func that returns a tier by its name.
+func tierOf(policies Decider) func(name string) (policy.Tier, bool) {
+	return func(name string) (policy.Tier, bool) {
+		tiers := policies.Tiers()
+		n := slices.IndexFunc(tiers, func(t policy.Tier) bool { return t.Name == name })
+		if n < 0 {
+			return policy.Tier{}, false
+		}
+		return tiers[n], true
+	}
+}
+
 // fourEyes returns a func that reports whether a tier refuses approvals by who started the execution.
 func fourEyes(policies Decider) func(tier string) bool {
 	return func(name string) bool {

@@ -114,6 +114,26 @@ func routeCases() []routeCase {
 				{body: `{`, status: 400}, {path: "/api/executions/x/events/e", status: 404},
 				{status: 415, headers: []string{"Content-Encoding: gzip"}},
 			}},
+		{route: "POST /api/sessions", path: "/api/sessions", body: `{}`, scope: authn.Execute, ok: 201, bad: []try{
+			{body: `{`, status: 400}, {body: `[]`, status: 400}, {body: `{"code":"1"}`, status: 400},
+			{body: `{"policy":"strict"}`, status: 400}, {body: `{"policy":"none"}`, status: 400},
+			{body: `{"maxAge":0}`, status: 400}, {body: `{"maxAge":1e300}`, status: 400}, {body: `{"maxAge":"1"}`, status: 400},
+			{status: 415, headers: []string{"Content-Encoding: gzip"}},
+		}},
+		{route: "GET /api/sessions/{id}", path: "/api/sessions/{session}", scope: authn.Execute, ok: 200, others: 404,
+			bad: []try{{path: "/api/sessions/{id}", status: 404}, {path: "/api/sessions/" + long, status: 404}}},
+		{route: "DELETE /api/sessions/{id}", path: "/api/sessions/{session}", scope: authn.Execute, ok: 204, others: 404,
+			bad: []try{{path: "/api/sessions/{id}", status: 404}}},
+		{route: "POST /api/sessions/{id}/execute", path: "/api/sessions/{session}/execute", body: `{"code":"1"}`,
+			scope: authn.Execute, ok: 200, others: 404, bad: bodies(
+				try{body: `{}`, status: 400}, try{body: `{"code":"1","policy":"extended"}`, status: 400},
+				try{body: `{"code":"1","engine":"v8"}`, status: 400}, try{path: "/api/sessions/{id}/execute", status: 404},
+			)},
+		{route: "POST /api/sessions/{id}/fork", path: "/api/sessions/{session}/fork", scope: authn.Execute, ok: 201,
+			others: 404, bad: []try{
+				{body: `{"policy":"extended"}`, status: 400}, {body: `{"code":"1"}`, status: 400},
+				{path: "/api/sessions/{id}/fork", status: 404},
+			}},
 		{route: "GET /api/engines", path: "/api/engines", ok: 200},
 		{route: "GET /api/policies", path: "/api/policies", ok: 200},
 		{route: "GET /api/stats", path: "/api/stats", ok: 200},
@@ -261,7 +281,7 @@ func routeCases() []routeCase {
 // prepared returns a server with everything that the routes refer to, and the replacer for their placeholders.
 func prepared(t *testing.T) (*served, *strings.Replacer) {
 	t.Helper()
-	s := kept(t, options{auth: tokens(t), config: gateway.Config{MaxBodyBytes: 20_000}})
+	s := kept(t, options{auth: tokens(t), config: gateway.Config{MaxBodyBytes: 20_000, SnapshotKeys: snapshotKeys(t)}})
 	ann := tenantToken(t, "ann", "acme", strings.Join(authn.Scopes(), " "))
 	id := want(t, s.do(t, "POST", "/api/execute", code("eval('1')"), ann), 200).json(t)["id"].(string)
 	want(t, s.do(t, "PUT", "/api/functions/f", code("1"), ann), 201)
@@ -271,7 +291,8 @@ func prepared(t *testing.T) (*served, *strings.Replacer) {
 	}
 	want(t, s.do(t, "PUT", "/api/functions/open", `{"code":"1","hook":{"scheme":"none"}}`, bearer(apiKey)), 201)
 	hooked := want(t, s.do(t, "POST", "/hooks/acme/f", `{}`), 200).Header.Get("X-Execution-Id")
-	return s, strings.NewReplacer("{id}", id, "{hooked}", hooked)
+	session := want(t, s.do(t, "POST", "/api/sessions", `{}`, ann), 201).json(t)["id"].(string)
+	return s, strings.NewReplacer("{id}", id, "{hooked}", hooked, "{session}", session)
 }
 
 // status sends a request and reads only the status and headers, because a response may never end.

@@ -91,10 +91,24 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 	case !reply.Recorded:
 		return e.finish(ctx, r, reply.Result)
 	}
+	if s.Session != nil {
+		return e.keepStep(ctx, r, reply.Result)
+	}
 	if reply.Result.Status == execution.Paused && !s.Stored {
 		return e.keepPaused(ctx, r, reply.Result)
 	}
 	return e.keep(r, reply.Result), nil
+}
+
+// keepStep keeps the snapshot of a step of a session that completed, and then its result.
+func (e *executor) keepStep(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
+	if len(result.Snapshot) > 0 && result.Status == execution.Completed {
+		if err := r.KeepStep(ctx, result); err != nil {
+			return r.unfinished(), err
+		}
+	}
+	result.Snapshot = nil
+	return e.keep(r, result), nil
 }
 
 // keepPaused stores an execution that paused and was not a job before. If that fails, the execution has ended, and a

@@ -19,6 +19,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/openapi"
 	"github.com/airlock-run/airlock/gateway/records"
 	"github.com/airlock-run/airlock/gateway/registry"
+	"github.com/airlock-run/airlock/gateway/sessions"
 	"github.com/airlock-run/airlock/gateway/stream"
 )
 
@@ -35,6 +36,7 @@ type handlers struct {
 	streams   *stream.Handlers
 	functions *registry.Handlers
 	hooks     *hooks.Handlers
+	sessions  *sessions.Handlers
 	records   *records.Handlers
 	tools     *mcp.RemoteTools
 	agents    *mcp.Handlers
@@ -100,6 +102,13 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	g.Post("/audit/verification", need(authn.AuditReadAll), once(h.records.Verify))
 	g.Get("/live", need(authn.AuditRead), h.pages.Live)
 	g.Get("/reports/execution/:id", need(authn.AuditRead), h.records.Report)
+
+	ss := g.Group("/sessions", h.background.requireState, h.sessions.Available)
+	ss.Post("", need(authn.Execute), onceLasting(h.sessions.Create))
+	ss.Get("/:id", need(authn.Execute), h.sessions.Get)
+	ss.Delete("/:id", need(authn.Execute), h.sessions.Delete)
+	ss.Post("/:id/execute", need(authn.Execute), once(h.sessions.Execute))
+	ss.Post("/:id/fork", need(authn.Execute), onceLasting(h.sessions.Fork))
 
 	f := g.Group("/functions", h.background.requireState)
 	f.Get("", need(authn.Execute), h.functions.List)

@@ -83,6 +83,9 @@ func (r *run) unfinished() execution.Result { return r.complete(execution.Result
 // complete fills in the fields that the maker of a result did not know. No list of a complete result is nil.
 func (r *run) complete(result execution.Result) execution.Result {
 	result.ID, result.Function = r.ID, r.Function
+	if r.Session != nil {
+		result.Session = &r.Session.SessionRef
+	}
 	result.Policy = cmp.Or(result.Policy, r.decision.Tier)
 	result.Engine = cmp.Or(result.Engine, "quickjs")
 	if result.Logs == nil {
@@ -108,7 +111,7 @@ func invocationOf(s api.Submission) execution.Invocation {
 		Caller:     execution.Caller{Subject: s.Caller.Subject, Tenant: s.Caller.Tenant, IP: s.IP},
 		ReceivedAt: s.ReceivedAt, Scopes: authn.RestrictingScopes(s.Caller.Scopes), TraceParent: s.TraceParent,
 		Function: s.Function, Content: s.Content, StartBefore: s.StartBefore,
-		Segments: execution.Segments{Waits: s.Waits, Resume: s.Resume},
+		Segments: execution.Segments{Waits: s.Waits, Resume: s.Resume, Session: s.Session},
 	}
 }
 

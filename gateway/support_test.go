@@ -64,6 +64,12 @@ type ledger struct {
 	added   chan audit.Record
 }
 
+func (l *ledger) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.records)
+}
+
 func (l *ledger) Append(_ context.Context, r audit.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

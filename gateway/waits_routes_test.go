@@ -71,16 +71,21 @@ func refund(seq int) execution.Waiting {
 		Args: json.RawMessage(`{"order":7}`)}
 }
 
-// waiting serves a gateway whose executions pause.
-func waiting(t *testing.T, o options, steps ...[]execution.Waiting) (*served, *sleeper) {
+func snapshotKeys(t *testing.T) *waits.Keys {
 	t.Helper()
 	k, err := waits.ParseKeys(waits.NewKey("test"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return k
+}
+
+// waiting serves a gateway whose executions pause.
+func waiting(t *testing.T, o options, steps ...[]execution.Waiting) (*served, *sleeper) {
+	t.Helper()
 	o.records = &ledger{added: make(chan audit.Record, 100)}
 	f := &sleeper{records: o.records, steps: steps}
-	o.invoke, o.config.SnapshotKeys = f.invoke, k
+	o.invoke, o.config.SnapshotKeys = f.invoke, snapshotKeys(t)
 	return kept(t, o), f
 }
 

@@ -15,7 +15,7 @@ import (
 // ValidID reports whether s has the shape of an execution id: "exec_" and 10 to 64 ASCII letters or digits. Such an id
 // is safe as a file name and in a URL.
 func ValidID(s string) bool {
-	rest, ok := strings.CutPrefix(s, "exec_")
+	rest, ok := strings.CutPrefix(s, idPrefix)
 	if !ok || len(rest) < 10 || len(rest) > 64 {
 		return false
 	}

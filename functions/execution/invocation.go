@@ -71,12 +71,15 @@ type Invocation struct {
 	CallTool CallTool `json:"-"`
 }
 
-// Segments say whether an execution may run in several segments, with pauses between, and which of them this is.
+// Segments say whether an execution may run in several segments, with pauses between, and which of them this is, or
+// which step of a session.
 type Segments struct {
 	// Waits says that the gateway keeps the execution if it pauses. Without it, the code cannot wait.
 	Waits bool `json:"waits,omitempty"`
 	// Resume continues a paused execution. Invocation.ID is then that of the new segment's record.
 	Resume *Resume `json:"resume,omitempty"`
+	// Session makes the execution a step of a session, which cannot wait.
+	Session *SessionStep `json:"session,omitempty"`
 }
 
 // A Decision is a policy decision in the form of an audit record.

@@ -69,18 +69,21 @@ type Result struct {
 	Pause
 }
 
-// Start says how the run of a saved function started.
+// Start says what a run started from.
 type Start struct {
-	// Warm reports whether it started from its warm state, after its top level; ColdReason says why it could not.
+	// Warm reports whether a saved function started from its warm state, after its top level; ColdReason says why it could
+	// not.
 	Warm       *bool  `json:"warm,omitempty"`
 	ColdReason string `json:"coldReason,omitempty"`
+	// Session is set if the execution was a step of a session.
+	Session *SessionRef `json:"session,omitempty"`
 }
 
 // Pause is what a paused execution waits for.
 type Pause struct {
 	Waiting []Waiting `json:"waiting,omitempty"`
-	// Snapshot is the state from which the execution continues. It travels from the function to the gateway, and no
-	// further.
+	// Snapshot is the state from which the execution continues, or the next step of its session. It travels from the
+	// function to the gateway, and no further.
 	Snapshot []byte `json:"snapshot,omitempty"`
 }
 

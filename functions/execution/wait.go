@@ -166,6 +166,8 @@ type Wait struct {
 	EngineBuild string `json:"engineBuild"`
 	// Used is what the segments used together that have paused.
 	Used Usage `json:"used,omitzero"`
+	// Session is set if the job is a session.
+	Session *Session `json:"session,omitempty"`
 }
 
 // Clone returns a copy that shares no list with w; nil for nil.
@@ -175,6 +177,10 @@ func (w *Wait) Clone() *Wait {
 	}
 	out := *w
 	out.Pending = slices.Clone(w.Pending)
+	if w.Session != nil {
+		session := *w.Session
+		out.Session = &session
+	}
 	return &out
 }
 

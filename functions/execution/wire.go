@@ -76,6 +76,7 @@ type (
 		Servers map[string]string `json:"servers"`
 		Waits   bool              `json:"waits"`
 		Resume  *Resume           `json:"resume"`
+		Session *SessionStep      `json:"session"`
 	}
 	wireCaller struct {
 		Subject string `json:"subject"`
@@ -130,6 +131,9 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 	if err := w.Resume.check(); err != nil {
 		return Invocation{}, err
 	}
+	if err := w.Session.check(w.Resume); err != nil {
+		return Invocation{}, err
+	}
 	r, err := w.sources()
 	if err != nil {
 		return Invocation{}, err
@@ -138,7 +142,7 @@ func (w *wireInvocation) invocation() (Invocation, error) {
 		Airlock: w.Airlock, ID: w.ID, Request: r, Caller: Caller(w.Caller), Via: w.Via,
 		ReceivedAt: w.ReceivedAt.UTC(), QueueMs: w.QueueMs, Stream: w.Stream, Scopes: w.Scopes,
 		TraceParent: w.Trace, Function: w.Function, Content: w.Content, Replay: stdjson.RawMessage(w.Replay),
-		StartBefore: w.Before.UTC(), Servers: w.Servers, Segments: Segments{w.Waits, w.Resume},
+		StartBefore: w.Before.UTC(), Servers: w.Servers, Segments: Segments{w.Waits, w.Resume, w.Session},
 	}, nil
 }
 

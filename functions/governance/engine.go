@@ -2,8 +2,12 @@ package governance
 
 import "github.com/airlock-run/airlock/functions/execution"
 
-// quickJSOnly returns the fields of a request that only QuickJS can serve.
-func quickJSOnly(q execution.Request) (fields []string) {
+// quickJSOnly returns the fields of an invocation that only QuickJS can serve.
+func quickJSOnly(inv execution.Invocation) (fields []string) {
+	q := inv.Request
+	if inv.Session != nil {
+		fields = append(fields, "session")
+	}
 	if q.Seed != nil {
 		fields = append(fields, "seed")
 	}

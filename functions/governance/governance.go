@@ -22,7 +22,7 @@ func PolicyRequest(inv execution.Invocation) policy.Request {
 		Code: q.Main(), Entry: q.Entry, Language: q.MainLanguage(), Files: f.Files, Sum: sum, Saved: inv.Function != nil,
 		Scanned: inv.Scanned,
 		Waits:   inv.Waits,
-		Tier:    q.Policy, Engine: q.Engine, QuickJSOnly: quickJSOnly(q),
+		Tier:    q.Policy, Engine: q.Engine, QuickJSOnly: quickJSOnly(inv),
 		Limits: policy.Limits{
 			Timeout: f.Timeout, CPU: f.CPU, MemoryBytes: f.MemoryBytes,
 			OutputBytes: q.Limits.OutputBytes, LogEntries: q.Limits.LogEntries, APICalls: q.Limits.APICalls,
@@ -97,6 +97,9 @@ func Record(
 	}
 	if s := inv.Resume; s != nil {
 		record.Parent, record.Segment = s.Parent, s.Segment
+	}
+	if s := inv.Session; s != nil {
+		record.Session, record.Step = s.ID, s.Step
 	}
 	if f := inv.Function; f != nil {
 		record.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}

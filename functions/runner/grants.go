@@ -48,8 +48,10 @@ func version(inv execution.Invocation) string {
 }
 
 // grantsOf returns the sandbox's grants: the policy's, with the tools of the request that it grants.
-// kept says that the execution is kept if it pauses.
-func (r *Runner) grantsOf(g policy.Grants, q execution.Request, kept bool, calls ToolCalls) (sandbox.Grants, error) {
+// s says whether the execution is kept if it pauses.
+func (r *Runner) grantsOf(
+	g policy.Grants, q execution.Request, s execution.Segments, calls ToolCalls,
+) (sandbox.Grants, error) {
 	memory := g.MemoryBytes
 	if r.cfg.MaxMemoryBytes > 0 {
 		memory = min(memory, r.cfg.MaxMemoryBytes)
@@ -63,7 +65,7 @@ func (r *Runner) grantsOf(g policy.Grants, q execution.Request, kept bool, calls
 			FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
 		},
 		Eval: g.Eval, Files: fileAccess(g.Files), Modules: g.Modules, ModuleHint: moduleHint(q.Policy),
-		Network: NetworkOf(g), Waits: waitsOf(g.Waits, kept),
+		Network: NetworkOf(g), Waits: waitsOf(g.Waits, s),
 	}
 	out.Network.Secrets = r.secretsOf(g)
 	for _, p := range r.cfg.Packages {

@@ -55,6 +55,12 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 	if p := out.Parked; r.Status == execution.Paused {
 		r.Waiting, r.Snapshot = waiting(p), p.Snapshot
 	}
+	if s := o.inv.Session; s != nil {
+		r.Session, r.Pure = &s.SessionRef, false
+		if r.Status == execution.Completed {
+			r.Snapshot = out.Snapshot
+		}
+	}
 	for _, l := range out.Logs {
 		r.Logs = append(r.Logs, logOf(l))
 	}

@@ -38,6 +38,9 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	case rec.Segment > 1:
 		return Replayed{}, fmt.Errorf("it continues %s after a pause, and its record does not contain the state that it "+
 			"continued from", rec.Parent)
+	case rec.Session != "":
+		return Replayed{}, fmt.Errorf("it is a step of the session %s, and its record does not contain the state that it "+
+			"continued from", rec.Session)
 	case rec.Status == audit.DecidedStatus:
 		return Replayed{}, fmt.Errorf("it is a decision about %s: nothing ran", rec.Parent)
 	case rec.Engine != "" && rec.Engine != policy.QuickJS:
@@ -71,7 +74,7 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	}
 	calls := r.calls()
 	defer calls.Close()
-	grants, err := r.grantsOf(o.decision.Grants, q, o.inv.Waits, calls)
+	grants, err := r.grantsOf(o.decision.Grants, q, o.inv.Segments, calls)
 	if err != nil {
 		return Replayed{}, err
 	}

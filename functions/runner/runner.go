@@ -14,7 +14,7 @@ import (
 )
 
 // A Sandbox runs one script in a fresh guest. *sandbox.Engine implements it. One that can continue a run that parked is
-// a [Resumer], too.
+// a [Resumer], and one that keeps sessions a [Stepper], too.
 type Sandbox interface {
 	Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error)
 }
@@ -23,6 +23,11 @@ type Sandbox interface {
 type Resumer interface {
 	Resume(ctx context.Context, snapshot []byte, answers []sandbox.Answer, script sandbox.Script,
 		grants sandbox.Grants) (sandbox.Result, error)
+}
+
+// A Stepper runs a script as a step of a session, in a fresh guest. *sandbox.Engine implements it.
+type Stepper interface {
+	Step(ctx context.Context, from []byte, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error)
 }
 
 // A Decider decides whether an execution may run and with which grants. *policy.Set implements it.
@@ -148,7 +153,7 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 	}
 	calls := r.callsOf(o.inv)
 	defer calls.Close()
-	grants, err := r.grantsOf(o.decision.Grants, o.inv.Request, o.inv.Waits, calls)
+	grants, err := r.grantsOf(o.decision.Grants, o.inv.Request, o.inv.Segments, calls)
 	if err != nil {
 		return execution.Result{}, err
 	}
@@ -158,8 +163,8 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 	o.step(audit.Started)
 	script := scriptOf(o.inv)
 	script.Engine = o.decision.Grants.Engine
-	out, err := segment(ctx, r.cfg.Sandbox, o.inv.Resume, script, grants)
-	if reason, stays := unresumable(err); stays {
+	out, err := segment(ctx, r.cfg.Sandbox, o.inv.Segments, script, grants)
+	if reason, stays := unresumable(err, o.inv.Session != nil); stays {
 		o.step(audit.Finished)
 		return o.lost(reason), nil
 	}

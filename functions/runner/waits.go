@@ -9,11 +9,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// waitsOf returns how a run may wait. moreTiers is the sentence for guests that may not.
-func waitsOf(w policy.Waits, kept bool) sandbox.Waits {
+// waitsOf returns how a run may wait. A step of a session may not, but its snapshot has the same limit.
+func waitsOf(w policy.Waits, s execution.Segments) sandbox.Waits {
 	out := sandbox.Waits{MaxPending: w.MaxPending, MaxImageBytes: w.MaxImageBytes}
 	switch {
-	case kept:
+	case s.Session != nil:
+		out.MaxPending, out.Hint = 0, "a step of a session cannot wait: run this code outside a session"
+	case s.Waits:
 		out.Hint = "the policies standard, extended and agent grant waiting"
 	default:
 		out.Hint = "nobody keeps this execution while it waits: run it through a gateway that has state"
@@ -21,10 +23,18 @@ func waitsOf(w policy.Waits, kept bool) sandbox.Waits {
 	return out
 }
 
-// segment runs a script from its start or, if the resume has a snapshot, continues it.
+// segment runs a script from its start, as a step of a session or, if the resume has a snapshot, continues it.
 func segment(
-	ctx context.Context, s Sandbox, resume *execution.Resume, script sandbox.Script, grants sandbox.Grants,
+	ctx context.Context, s Sandbox, of execution.Segments, script sandbox.Script, grants sandbox.Grants,
 ) (sandbox.Result, error) {
+	if step := of.Session; step != nil {
+		stepper, ok := s.(Stepper)
+		if !ok {
+			return sandbox.Result{}, errors.New("this sandbox has no sessions")
+		}
+		return stepper.Step(ctx, step.Snapshot, script, grants)
+	}
+	resume := of.Resume
 	if resume == nil || len(resume.Snapshot) == 0 {
 		return s.Run(ctx, script, grants)
 	}
@@ -51,8 +61,12 @@ func segment(
 }
 
 // unresumable returns why an execution can never continue from its snapshot.
-func unresumable(err error) (reason string, is bool) {
+func unresumable(err error, session bool) (reason string, is bool) {
 	switch {
+	case errors.Is(err, sandbox.ErrEngineChanged) && session:
+		return "engine_changed: the session is of another build of the engine and cannot continue on this one", true
+	case errors.Is(err, sandbox.ErrSnapshot) && session:
+		return "the snapshot of the session is not valid", true
 	case errors.Is(err, sandbox.ErrEngineChanged):
 		return "engine_changed: the execution paused on another build of the engine and cannot continue on this one", true
 	case errors.Is(err, sandbox.ErrSnapshot):

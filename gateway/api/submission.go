@@ -35,6 +35,10 @@ type Submission struct {
 	// Waits says that the execution may pause. If Stored is set, it is a stored job, and its result then holds the
 	// snapshot. Otherwise the executor stores it as a job.
 	Waits, Stored bool
+	// Session makes the execution a step of a session. KeepStep then keeps the snapshot in its result for the next step.
+	// If it fails, the caller does not get the result.
+	Session  *execution.SessionStep
+	KeepStep func(ctx context.Context, result execution.Result) error
 	// Fresh demands a run even where the result of an identical execution is known.
 	Fresh bool
 	// HasCallback says that a receiver is called back with the result, and that the stored job knows how far that is.

@@ -27,6 +27,7 @@ const (
 	Logins      = "logins"
 	Images      = "function_images"
 	LongBodies  = "long_bodies"
+	Sessions    = "sessions_of_a_token"
 )
 
 // A Bound is one resource that callers share.
@@ -97,6 +98,7 @@ func Table() []Bound {
 		{Contents, "versions of functions kept in memory", 1000, 64 << 20, byTenant, fairlyEvict, "read again"},
 		{Logins, "browser sessions", 10_000, 0, byToken, strconv.Itoa(LoginsOfOne), "the oldest login ends"},
 		{Images, "images of functions in each process", 64, 48 << 20, byTenant, fairlyEvict, "rebuilt"},
+		{Sessions, "sessions of one token", 100, 0, byToken, "all; `quota.storage`", "507 `storage_quota`"},
 		{LongBodies, "requests with a body of more than `MAX_DATA_SIZE`", 24, 0, byToken, allButATenth, "503 `too_many`"},
 	}
 }

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -148,6 +149,9 @@ func (h *Handlers) Page(ctx context.Context, caller authn.Identity, after string
 	found, err := h.Queue.cfg.Store.Paused(ctx, caller.Tenant, subject, after, limit+1)
 	if err != nil {
 		return page, err
+	}
+	if n := slices.IndexFunc(found, func(j execution.Job) bool { return j.ID > execution.FirstSession }); n >= 0 {
+		found = found[:n] // sessions come last
 	}
 	if len(found) > limit {
 		found = found[:limit]

@@ -184,7 +184,7 @@ func (q *Queue) Cancel(
 		case j.Ended():
 			return ErrEnded
 		case j.Status == execution.Paused:
-			return q.endPaused(j, execution.Cancelled, "the execution was cancelled while it was paused", by)
+			return q.endPaused(j, execution.Cancelled, endedByCaller(j), by)
 		case j.Status == execution.Queued && j.Wait != nil: // the next segment has not begun
 			j.Status = execution.Paused
 			return q.endPaused(j, execution.Cancelled, "the execution was cancelled while it was paused", by)

@@ -54,7 +54,11 @@ func (q *Queue) advanceDue(ctx context.Context) error {
 func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, error) {
 	job, err := q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
 		if waits.Elapse(j, q.cfg.Now()) {
-			return q.endPaused(j, execution.Expired, "the execution expired: nobody resumed it in time", execution.Caller{})
+			reason := "the execution expired: nobody resumed it in time"
+			if j.Wait.Session != nil {
+				reason = "the session expired"
+			}
+			return q.endPaused(j, execution.Expired, reason, execution.Caller{})
 		}
 		return nil
 	})
@@ -93,6 +97,14 @@ func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, 
 	}
 	q.nudge()
 	return job, err
+}
+
+// endedByCaller returns the reason of an end that the caller of a paused job wants.
+func endedByCaller(j *execution.Job) string {
+	if j.Wait.Session != nil {
+		return "the session was deleted"
+	}
+	return "the execution was cancelled while it was paused"
 }
 
 // endPaused notes that a paused job ends.

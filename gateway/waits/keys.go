@@ -89,6 +89,16 @@ func (k *Keys) Seal(j execution.Job, snapshot []byte) ([]byte, error) {
 
 // Open decrypts the snapshot that the queued segment of a job continues from. The error is ErrSealed if it is not that.
 func (k *Keys) Open(j execution.Job, sealed []byte) ([]byte, error) {
+	return k.open(j, sealed, j.Wait.Segment-1)
+}
+
+// OpenSession decrypts the snapshot of a session. The error is ErrSealed if it is not that of its last step.
+func (k *Keys) OpenSession(j execution.Job) ([]byte, error) {
+	return k.open(j, j.Snapshot, j.Wait.Segment)
+}
+
+// open decrypts a snapshot that a segment of a job made.
+func (k *Keys) open(j execution.Job, sealed []byte, segment int) ([]byte, error) {
 	if len(sealed) < len(magic)+1 || string(sealed[:len(magic)]) != magic {
 		return nil, ErrSealed
 	}
@@ -108,7 +118,7 @@ func (k *Keys) Open(j execution.Job, sealed []byte) ([]byte, error) {
 	if len(sealed) < end+box.NonceSize() {
 		return nil, ErrSealed
 	}
-	bound, err := binding(head, j, j.Wait.Segment-1)
+	bound, err := binding(head, j, segment)
 	if err != nil {
 		return nil, err
 	}

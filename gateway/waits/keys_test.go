@@ -87,6 +87,36 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// The snapshot of a session opens for the session as it is after the step that made it.
+func TestSessionKeys(t *testing.T) {
+	t.Parallel()
+	k := keys(t, waits.NewKey("one"))
+	job := execution.Job{ID: "sess_0123456789", Tenant: "a", Subject: "ann", Waits: execution.Waits{
+		Wait: &execution.Wait{Segment: 2, Tier: "standard", EngineBuild: "one", Session: &execution.Session{}}}}
+	var err error
+	if job.Snapshot, err = k.Seal(job, []byte("state")); err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := k.OpenSession(job); err != nil || string(plain) != "state" {
+		t.Fatalf("got %q, %v", plain, err)
+	}
+	for name, change := range map[string]func(j *execution.Job){
+		"another session": func(j *execution.Job) { j.ID = "sess_0000000000" },
+		"an execution":    func(j *execution.Job) { j.ID = "exec_0123456789" },
+		"another step":    func(j *execution.Job) { j.Wait.Segment++ },
+	} {
+		other := job
+		other.Wait = job.Wait.Clone()
+		change(&other)
+		if _, err := k.OpenSession(other); !errors.Is(err, waits.ErrSealed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := k.Open(job, job.Snapshot); !errors.Is(err, waits.ErrSealed) {
+		t.Errorf("as a paused execution: %v", err)
+	}
+}
+
 func TestParseKeys(t *testing.T) {
 	t.Parallel()
 	one := waits.NewKey("one")

@@ -41,6 +41,9 @@ func record(j execution.Job, id string, by execution.Caller, at time.Time) audit
 		EngineBuild: j.Wait.EngineBuild, Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Recorded}},
 		Lineage: audit.Lineage{Parent: j.ID, Segment: j.Wait.Segment},
 	}
+	if j.Wait.Session != nil {
+		r.Lineage = audit.Lineage{Session: j.ID, Step: j.Wait.Segment}
+	}
 	if f := j.Function; f != nil {
 		r.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
 	}

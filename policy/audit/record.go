@@ -53,6 +53,10 @@ type Lineage struct {
 	// counts from 1.
 	Parent  string `json:"parent,omitempty"`
 	Segment int    `json:"segment,omitempty"`
+	// Session is the session that the execution was a step of, and Step the number of the step, from 1. The record of the
+	// end of a session has the number of its last step.
+	Session string `json:"session,omitempty"`
+	Step    int    `json:"step,omitempty"`
 	// Decision is set in the record of a decision. Caller is then who decided.
 	Decision *Decision `json:"decision,omitempty"`
 }

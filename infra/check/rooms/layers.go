@@ -17,7 +17,7 @@ var gatewayLayers = []gatewayLayer{
 	{"what all handlers share", []string{"api"}},
 	{"what stands before handlers, and records", []string{"access", "idempotency", "openapi", "records"}},
 	{"handlers", []string{"dashboard", "hooks", "jobs", "stream"}},
-	{"what needs webhooks and jobs", []string{"callbacks", "registry"}},
+	{"what needs webhooks and jobs", []string{"callbacks", "registry", "sessions"}},
 	{"agents, who may use all of it", []string{"mcp"}},
 }
 

@@ -159,6 +159,9 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	if s := inv.Resume; s != nil {
 		rec.Parent, rec.Segment = s.Parent, s.Segment
 	}
+	if s := inv.Session; s != nil {
+		rec.Session, rec.Step = s.ID, s.Step
+	}
 	rec.Caller, rec.Via = audit.Caller(inv.Caller), inv.Via
 	rec.Function = nil
 	if f := inv.Function; f != nil {

@@ -79,7 +79,8 @@ func forge(ctx context.Context, link *sealed.Function, inv execution.Invocation)
 			Request: json.RawMessage(`{"code":"harmless"}`),
 			Journal: json.RawMessage(`{"mine":true}`), ResultSHA256: "00", Function: &audit.FunctionRef{Name: "g", Version: 9},
 			Lineage: audit.Lineage{
-				Reused: "exec_9999999999", Parent: "exec_8888888888", Segment: 3, Decision: &audit.Decision{Seq: 1},
+				Reused: "exec_9999999999", Parent: "exec_8888888888", Segment: 3, Session: "sess_8888888888", Step: 3,
+				Decision: &audit.Decision{Seq: 1},
 			},
 			Chain: audit.Chain{Writer: "forged", Seq: 9, Prev: "x", Hash: "y", MAC: "z"},
 		})

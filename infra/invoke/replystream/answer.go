@@ -79,13 +79,21 @@ func (a *Answer) check(r *execution.Result) error {
 	switch r.Status {
 	case execution.Completed, execution.Failed, execution.TimedOut, execution.Blocked, execution.Cancelled:
 	case execution.Paused:
-		if n := len(r.Waiting); !a.inv.Waits || len(r.Snapshot) == 0 || n == 0 || n > execution.MaxWaiting {
+		may := a.inv.Waits && a.inv.Session == nil
+		if n := len(r.Waiting); !may || len(r.Snapshot) == 0 || n == 0 || n > execution.MaxWaiting {
 			return errors.New("the execution paused and may not, or does not say what it waits for")
 		}
 	default:
 		return fmt.Errorf("the result has the unknown status %q", r.Status)
 	}
-	if r.Status != execution.Paused {
+	r.Session = nil
+	if s := a.inv.Session; s != nil {
+		r.Session = &s.SessionRef
+	}
+	switch {
+	case r.Status == execution.Completed && a.inv.Session != nil:
+		r.Waiting = nil
+	case r.Status != execution.Paused:
 		r.Pause = execution.Pause{}
 	}
 	if r.Logs == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 	"github.com/airlock-run/airlock/infra/state/statetest"
@@ -82,6 +83,24 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	statetest.Test(t, func(t *testing.T) statetest.State { return newFleet(t) })
 	statetest.TestPaused(t, func(t *testing.T) statetest.State { return newFleet(t) })
+}
+
+// A session cannot grow beyond the quota of its tenant.
+func TestSessionGrowth(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	const most = 1 << 20
+	s, err := pgstate.Open(t.Context(), f.url, pgstate.Config{DeadAfter: time.Hour, Timeout: time.Minute,
+		Storage: func(string) execution.Storage { return execution.Storage{Jobs: most}.OrDefault() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	statetest.SessionGrowth(t, s, time.Now(), most)
 }
 
 // Each transaction of a process may have another session, as behind a PgBouncer that pools by transaction.

@@ -270,8 +270,12 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		if job, err = row.job(); err != nil {
 			return err
 		}
+		before := len(job.Snapshot)
 		if refused = fn(&job); refused != nil {
 			return nil
+		}
+		if err := s.sessionWithin(ctx, job, int64(len(job.Snapshot)-before)); err != nil {
+			return err
 		}
 		return s.write(ctx, job, row, token)
 	})

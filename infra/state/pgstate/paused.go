@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 // dueAt returns the not_before of a job: when a queued one may begin, or when something is due about a paused one.
@@ -16,6 +17,28 @@ func dueAt(job execution.Job) time.Time {
 		return job.Wait.DueAt
 	}
 	return job.NotBefore
+}
+
+// sessionWithin returns an error if a session that grows by a number of bytes would exceed its tenant's quota. Sessions
+// that grow at once do not see one another's growth.
+func (s *base) sessionWithin(ctx context.Context, job execution.Job, grew int64) error {
+	if job.Wait == nil || job.Wait.Session == nil || grew <= 0 {
+		return nil
+	}
+	used, own, err := int64(0), grew, error(nil)
+	if _, used, err = measure(ctx, s.pool, job.Tenant, "", kindQueued, kindRunning); err != nil {
+		return err
+	}
+	if job.Subject != "" {
+		if _, own, err = measure(ctx, s.pool, job.Tenant, job.Subject, kindQueued, kindRunning); err != nil {
+			return err
+		}
+		own += grew
+	}
+	if most := s.storage(job.Tenant).Jobs; share.Beyond(used+grew, own, grew, most) {
+		return &execution.QuotaError{Quota: execution.QuotaJobs, Used: used, Limit: most}
+	}
+	return nil
 }
 
 // DueWaits returns paused jobs for which something is due, those that are due longest first.

@@ -74,7 +74,7 @@ func lockTenant(ctx context.Context, tx pgx.Tx, tenant string) error {
 }
 
 // measure returns the use of some kinds by a tenant, or by one of its subjects.
-func measure(ctx context.Context, tx pgx.Tx, tenant, subject string, kinds ...string) (n, bytes int64, err error) {
+func measure(ctx context.Context, tx querier, tenant, subject string, kinds ...string) (n, bytes int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT coalesce(sum(n), 0)::bigint, coalesce(sum(bytes), 0)::bigint FROM airlock.usage
 		WHERE tenant = $1 AND kind = ANY ($2::text[]) AND subject = $3`, []byte(tenant), kinds, []byte(subject)).
 		Scan(&n, &bytes)

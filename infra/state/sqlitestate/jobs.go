@@ -193,10 +193,14 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		if job, err = scanJob(tx.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id)); err != nil {
 			return err
 		}
+		before := len(job.Snapshot)
 		if err := fn(&job); err != nil {
 			return err
 		}
-		return s.write(ctx, tx, job)
+		if err := s.write(ctx, tx, job); err != nil {
+			return err
+		}
+		return s.sessionWithin(ctx, tx, job, int64(len(job.Snapshot)-before))
 	})
 	return job, err
 }

@@ -2,6 +2,7 @@ package sqlitestate
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -13,6 +14,18 @@ func dueAt(job execution.Job) time.Time {
 		return job.Wait.DueAt
 	}
 	return job.NotBefore
+}
+
+// sessionWithin returns an error if a session that grew by a number of bytes exceeds its tenant's quota.
+func (s *Store) sessionWithin(ctx context.Context, tx *sql.Tx, job execution.Job, grew int64) error {
+	if job.Wait == nil || job.Wait.Session == nil || grew <= 0 {
+		return nil
+	}
+	if err := s.roomForMore(ctx, tx); err != nil {
+		return err
+	}
+	return within(ctx, tx, execution.QuotaJobs, job.Tenant, job.Subject, grew, s.storage(job.Tenant).Jobs, 0, kindQueued,
+		kindRunning)
 }
 
 // orNone returns nil, which is stored as NULL, for an empty value.

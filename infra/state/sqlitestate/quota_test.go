@@ -12,9 +12,25 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/statetest"
 )
 
 const mb = 1 << 20
+
+// A session cannot grow beyond the quota of its tenant.
+func TestSessionGrowth(t *testing.T) {
+	t.Parallel()
+	s, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{Storage: small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	statetest.SessionGrowth(t, s, time.Now(), mb)
+}
 
 // small are quotas that are used up quickly.
 func small(string) execution.Storage {

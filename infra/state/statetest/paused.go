@@ -150,3 +150,76 @@ func answeredOnce(t *testing.T, s State) {
 		t.Errorf("%d succeeded, %d were refused", won.Load(), lost.Load())
 	}
 }
+
+// sessions checks that sessions come after paused executions, are not claimed, and keep their snapshot from step to
+// step.
+func sessions(t *testing.T, s State) {
+	one, two := s.Process(t), s.Process(t)
+	store(t, one, pausedJob(1, "a", "ann", s.Now().Add(time.Hour)))
+	for n, owner := range []string{"ann", "bob", "ann"} {
+		job := pausedJob(n+2, "a", owner, s.Now().Add(time.Hour))
+		job.ID, job.Wait.Session, job.Snapshot = execution.SessionID(job.ID), &execution.Session{}, nil
+		store(t, one, job)
+	}
+	first, last := execution.SessionID(id(2)), execution.SessionID(id(4))
+	for _, c := range []struct {
+		name, after string
+		want        []string
+	}{
+		{"everything", "", []string{id(1), first, last}},
+		{"sessions", execution.FirstSession, []string{first, last}},
+	} {
+		got, err := two.Paused(t.Context(), "a", "ann", c.after, 10)
+		if diff := cmp.Diff(c.want, ids(got)); diff != "" || err != nil {
+			t.Errorf("%s: %s %v", c.name, diff, err)
+		}
+	}
+	if _, err := two.Claim(t.Context(), s.Now(), "", nil); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("a session was claimed: %v", err)
+	}
+	change(t, one, first, func(j *execution.Job) error {
+		j.Wait.Segment, j.Wait.Session.Running, j.Snapshot = 2, "exec_0123456789", []byte("second")
+		return nil
+	})
+	s.Kill(t, one)
+	job, err := two.Job(t.Context(), first)
+	if err != nil || string(job.Snapshot) != "second" || job.Wait.Segment != 2 ||
+		job.Wait.Session.Running != "exec_0123456789" {
+		t.Errorf("got %+v, %v", job, err)
+	}
+	if orphans, err := two.Orphans(t.Context()); err != nil || len(orphans) > 0 {
+		t.Errorf("orphans: %v, %v", ids(orphans), err)
+	}
+	job = change(t, two, first, end(s.Now()))
+	if job, err = two.Job(t.Context(), first); err != nil || len(job.Snapshot) > 0 {
+		t.Errorf("ended as %+v, %v", job, err)
+	}
+}
+
+// SessionGrowth checks that a session cannot grow beyond the quota of its tenant, which is most bytes for its jobs.
+func SessionGrowth(t *testing.T, s Store, now time.Time, most int) {
+	t.Helper()
+	job := pausedJob(1, "a", "ann", now.Add(time.Hour))
+	job.ID, job.Wait.Session = execution.SessionID(job.ID), &execution.Session{}
+	store(t, s, job)
+	grow := func(n int) error {
+		_, err := s.ChangeJob(t.Context(), job.ID, func(j *execution.Job) error {
+			j.Snapshot = make([]byte, n)
+			return nil
+		})
+		return err
+	}
+	if err := grow(most / 2); err != nil {
+		t.Fatal(err)
+	}
+	var full *execution.QuotaError
+	if err := grow(most + 1); !errors.As(err, &full) || full.Quota != execution.QuotaJobs || full.Limit != int64(most) {
+		t.Errorf("the error is %v", err)
+	}
+	if got, err := s.Job(t.Context(), job.ID); err != nil || len(got.Snapshot) != most/2 {
+		t.Errorf("it has %d bytes, %v", len(got.Snapshot), err)
+	}
+	if err := grow(10); err != nil {
+		t.Errorf("a session that shrinks: %v", err)
+	}
+}

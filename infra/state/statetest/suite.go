@@ -47,6 +47,7 @@ func TestPaused(t *testing.T, empty func(t *testing.T) State) {
 		"due":                dueWaits,
 		"listed":             listed,
 		"answered once":      answeredOnce,
+		"sessions":           sessions,
 	})
 }
 

@@ -1,0 +1,221 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/waits"
+)
+
+// A Store keeps sessions as paused jobs. It is safe for concurrent use.
+type Store interface {
+	// Submit stores a job. The error is an *execution.QuotaError if the tenant's quota is exceeded.
+	Submit(ctx context.Context, job execution.Job) error
+	// Job returns a job, or execution.ErrNotFound.
+	Job(ctx context.Context, id string) (execution.Job, error)
+	// ChangeJob passes a job to fn and stores the result in one transaction, unless fn fails.
+	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
+	// Paused returns the paused jobs of a subject of a tenant whose ID is greater than after, in the order of their IDs.
+	Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error)
+}
+
+// Config configures Sessions. All fields are required.
+type Config struct {
+	Store Store
+	Keys  *waits.Keys
+	// Cancel ends a session and writes the record of its end. The error is jobs.ErrEnded if it has ended.
+	Cancel func(ctx context.Context, id string, result execution.Result, by execution.Caller) (
+		job execution.Job, began bool, err error)
+	// LongestStep returns how long a step of a tier may take, with its time in the queue.
+	LongestStep func(tier string) time.Duration
+	NewID       func() string
+	Now         func() time.Time
+	Logger      *slog.Logger
+}
+
+// Sessions makes sessions and runs their steps. It is safe for concurrent use.
+type Sessions struct {
+	cfg    Config
+	making sync.Mutex // so that a token does not exceed its number of sessions
+}
+
+// New returns Sessions.
+func New(cfg Config) *Sessions { return &Sessions{cfg: cfg} }
+
+func ownerOf(job execution.Job) authn.Identity {
+	return authn.Identity{Subject: job.Subject, Tenant: job.Tenant}
+}
+
+// over reports whether a job is no session, or one that has ended or is about to.
+func (s *Sessions) over(job execution.Job) bool {
+	w := job.Wait
+	return w == nil || w.Session == nil || w.Ending != nil || job.Ended() || !s.cfg.Now().Before(w.ExpiresAt)
+}
+
+// running reports whether a step of a session runs.
+func running(job execution.Job, now time.Time) bool {
+	in := job.Wait.Session
+	return in.Running != "" && now.Before(in.Until)
+}
+
+// create stores a new session for the caller of a submission.
+func (s *Sessions) create(
+	ctx context.Context, from api.Submission, tier string, age time.Duration,
+) (execution.Job, error) {
+	job := s.newJob(from, tier, age)
+	return job, s.store(ctx, job)
+}
+
+func (s *Sessions) newJob(from api.Submission, tier string, age time.Duration) execution.Job {
+	now := s.cfg.Now().UTC()
+	from.ID, from.Request = execution.SessionID(s.cfg.NewID()), execution.Request{Policy: tier}
+	job := jobs.JobOf(from)
+	job.Status = execution.Paused
+	job.Wait = &execution.Wait{
+		Run: job.ID, Since: now, Changed: now, ExpiresAt: now.Add(age), DueAt: now.Add(age), Tier: tier,
+		Session: &execution.Session{},
+	}
+	return job
+}
+
+// store stores a new session unless its owner has too many.
+func (s *Sessions) store(ctx context.Context, job execution.Job) error {
+	s.making.Lock()
+	defer s.making.Unlock()
+	most := bounds.Of(bounds.Sessions).Most
+	have, err := s.cfg.Store.Paused(ctx, job.Tenant, job.Subject, execution.FirstSession, most)
+	if err != nil {
+		return err
+	}
+	if len(have) >= most {
+		return &api.Problem{
+			Status: 507, Code: "storage_quota", Detail: "this token has as many sessions as it may have; delete one",
+		}
+	}
+	return s.cfg.Store.Submit(ctx, job)
+}
+
+// fork stores a new session that has the state of another.
+func (s *Sessions) fork(
+	ctx context.Context, from api.Submission, job execution.Job, age time.Duration,
+) (execution.Job, error) {
+	made := s.newJob(from, job.Wait.Tier, age)
+	made.Wait.Segment, made.Wait.EngineBuild = job.Wait.Segment, job.Wait.EngineBuild
+	if made.Wait.Segment > 0 {
+		snapshot, err := s.cfg.Keys.OpenSession(job)
+		if err != nil {
+			return made, unreadable(err)
+		}
+		if made.Snapshot, err = s.cfg.Keys.Seal(made, snapshot); err != nil {
+			return made, err
+		}
+	}
+	return made, s.store(ctx, made)
+}
+
+// unreadable returns the problem of a session whose snapshot does not open.
+func unreadable(err error) error {
+	return &api.Problem{
+		Status: 409, Code: "session_lost", Cause: err,
+		Detail: "the stored state of the session is not valid, or its key is no longer configured; delete the session",
+	}
+}
+
+// busy returns the problem of a session of which a step runs.
+func busy() error {
+	return &api.Problem{
+		Status: 409, Code: "session_busy", Detail: "a step of the session runs; a session runs one step at a time",
+		RetryAfter: time.Second,
+	}
+}
+
+// changed returns the problem of a step whose session ended or continued meanwhile.
+func changed() error {
+	return &api.Problem{
+		Status: 409, Code: "session_changed",
+		Detail: "the session ended or continued without this step, which has a record; nothing of it was kept",
+	}
+}
+
+// begin claims a session for a submission and makes that its next step. release ends the claim of a step that did not
+// complete.
+func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (release func(), err error) {
+	if step.ID == "" {
+		step.ID = s.cfg.NewID()
+	}
+	job, err := s.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
+		now := s.cfg.Now()
+		switch {
+		case s.over(*j):
+			return notFound()
+		case running(*j, now):
+			return busy()
+		}
+		j.Wait = j.Wait.Clone()
+		j.Wait.Session.Running, j.Wait.Session.Until = step.ID, now.Add(s.cfg.LongestStep(j.Wait.Tier)).UTC()
+		return nil
+	})
+	if errors.Is(err, execution.ErrNotFound) {
+		return nil, notFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	release = func() { s.release(ctx, job.ID, step.ID) }
+	next := &execution.SessionStep{SessionRef: execution.SessionRef{ID: job.ID, Step: job.Wait.Segment + 1}}
+	if job.Wait.Segment > 0 {
+		if next.Snapshot, err = s.cfg.Keys.OpenSession(job); err != nil {
+			release()
+			return nil, unreadable(err)
+		}
+	}
+	run := step.ID
+	step.Session, step.Fresh, step.Waits, step.StartBefore = next, true, true, job.Wait.Session.Until
+	step.KeepStep = func(ctx context.Context, result execution.Result) error {
+		return s.keep(ctx, job.ID, run, result)
+	}
+	return release, nil
+}
+
+// keep replaces the snapshot of a session by that of a step that completed.
+func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Result) error {
+	_, err := s.cfg.Store.ChangeJob(context.WithoutCancel(ctx), id, func(j *execution.Job) (err error) {
+		if s.over(*j) || j.Wait.Session.Running != run {
+			return changed()
+		}
+		j.Wait = j.Wait.Clone()
+		j.Wait.Segment, j.Wait.Run, j.Wait.EngineBuild = j.Wait.Segment+1, run, result.EngineBuild
+		j.Wait.Changed, j.Wait.Session = s.cfg.Now().UTC(), &execution.Session{}
+		j.Snapshot, err = s.cfg.Keys.Seal(*j, result.Snapshot)
+		return err
+	})
+	if errors.Is(err, execution.ErrNotFound) {
+		return changed()
+	}
+	return err
+}
+
+var errNotClaimed = errors.New("the claim has ended")
+
+// release ends the claim of a step. If that fails, the claim lapses.
+func (s *Sessions) release(ctx context.Context, id, run string) {
+	_, err := s.cfg.Store.ChangeJob(context.WithoutCancel(ctx), id, func(j *execution.Job) error {
+		if s.over(*j) || j.Wait.Session.Running != run {
+			return errNotClaimed
+		}
+		j.Wait = j.Wait.Clone()
+		j.Wait.Session = &execution.Session{}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errNotClaimed) && !errors.Is(err, execution.ErrNotFound) {
+		s.cfg.Logger.Warn("a session stays claimed until its step has certainly ended", "session", id, "error", err)
+	}
+}

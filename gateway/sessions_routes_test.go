@@ -1,0 +1,276 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
+	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// console is a function whose snapshot is the code of all steps, which is the result, too. A step with the code "fail"
+// fails, and one with the code "wait" waits until proceed is closed.
+type console struct {
+	records *ledger
+	started chan string
+	proceed chan struct{}
+}
+
+func (f *console) invoke(
+	ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+) (execution.Reply, error) {
+	r := execution.Result{ID: inv.ID, Status: execution.Completed, Policy: inv.Request.Policy, Engine: "quickjs",
+		EngineBuild: "b", Pure: true}
+	if inv.Session == nil {
+		return execution.Reply{}, errors.New("it is no step")
+	}
+	all := append(bytes.Clone(inv.Session.Snapshot), inv.Request.Code+";"...)
+	switch inv.Request.Code {
+	case "fail":
+		line := "failed"
+		r.Status, r.Error = execution.Failed, &line
+	case "wait":
+		f.started <- inv.ID
+		<-f.proceed
+		fallthrough
+	default:
+		r.Snapshot, r.Result = all, governance.Encode(string(all))
+	}
+	if err := f.records.Append(ctx, governance.Record(inv, nil, r, "sum", false)); err != nil {
+		return execution.Reply{}, err
+	}
+	return execution.Reply{Recorded: true, Result: r}, nil
+}
+
+// consoles serves a gateway with sessions.
+func consoles(t *testing.T, o options) (*served, *console) {
+	t.Helper()
+	o.records = &ledger{added: make(chan audit.Record, 1000)}
+	f := &console{records: o.records, started: make(chan string, 1), proceed: make(chan struct{})}
+	o.invoke, o.config.SnapshotKeys = f.invoke, snapshotKeys(t)
+	return kept(t, o), f
+}
+
+// session makes a session and returns its path.
+func (s *served) session(t *testing.T, body string, headers ...string) string {
+	t.Helper()
+	a := want(t, s.do(t, "POST", "/api/sessions", body, headers...), 201, `"steps":0`, `"running":false`)
+	path := "/api/sessions/" + a.json(t)["id"].(string)
+	if got := a.Header.Get("Location"); got != path {
+		t.Errorf("Location is %q", got)
+	}
+	return path
+}
+
+// A step starts from the state of the last one that completed. Each has a record, and so has the end of the session.
+func TestSessionSteps(t *testing.T) {
+	t.Parallel()
+	s, _ := consoles(t, options{})
+	path := s.session(t, `{"policy":"extended","maxAge":60000}`)
+	id := strings.TrimPrefix(path, "/api/sessions/")
+	a := want(t, s.do(t, "POST", path+"/execute", code("a")), 200, `"result":"a;"`, `"session":{"id":"`+id+`","step":1}`,
+		`"policy":"extended"`)
+	if a.json(t)["snapshot"] != nil {
+		t.Errorf("the response has the snapshot: %s", a.body)
+	}
+	first := a.json(t)["id"].(string)
+	want(t, s.do(t, "GET", "/api/result/"+first, ""), 200, `"result":"a;"`)
+	want(t, s.do(t, "POST", path+"/execute", code("fail")), 200, `"status":"error"`, `"step":2`)
+	want(t, s.do(t, "POST", path+"/execute", code("b")), 200)
+	want(t, s.do(t, "GET", path, ""), 200, `"steps":2`, `"running":false`)
+	// The same request runs again, although its result is said to be pure.
+	want(t, s.do(t, "POST", path+"/execute", code("a")), 200, `"result":"a;b;a;"`, `"cached":false`)
+	want(t, s.do(t, "GET", "/api/executions?status=paused", ""), 200, `"items":[]`)
+	for _, other := range []string{"/api/executions/", "/api/result/"} {
+		want(t, s.do(t, "GET", other+id, ""), 404)
+		want(t, s.do(t, "DELETE", other+id, ""), 404)
+	}
+	want(t, s.do(t, "POST", "/api/executions/"+id+"/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`), 404)
+	want(t, s.do(t, "POST", "/api/executions/"+id+"/events/e", ""), 404)
+	want(t, s.do(t, "DELETE", path, ""), 204)
+	want(t, s.do(t, "GET", path, ""), 404)
+	want(t, s.do(t, "DELETE", path, ""), 404)
+	want(t, s.do(t, "POST", path+"/fork", ""), 404)
+	want(t, s.do(t, "POST", path+"/execute", code("a")), 404)
+	var got []string
+	for _, r := range s.records.records {
+		if r.Session != id {
+			t.Errorf("the record %+v is not of the session", r)
+		}
+		got = append(got, fmt.Sprint(r.Status, " ", r.Step))
+	}
+	story := []string{"completed 1", "error 2", "completed 2", "completed 3", "cancelled 3"}
+	if diff := gocmp.Diff(story, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A fork and its session go separate ways.
+func TestSessionFork(t *testing.T) {
+	t.Parallel()
+	s, _ := consoles(t, options{})
+	path := s.session(t, `{}`)
+	want(t, s.do(t, "POST", path+"/execute", code("a")), 200)
+	a := want(t, s.do(t, "POST", path+"/fork", `{"maxAge":1000}`), 201, `"steps":1`)
+	fork := a.Header.Get("Location")
+	want(t, s.do(t, "POST", path+"/execute", code("b")), 200, `"result":"a;b;"`)
+	want(t, s.do(t, "POST", fork+"/execute", code("c")), 200, `"result":"a;c;"`, `"step":2`)
+	want(t, s.do(t, "DELETE", path, ""), 204)
+	want(t, s.do(t, "POST", fork+"/execute", code("d")), 200, `"result":"a;c;d;"`)
+	want(t, s.do(t, "POST", s.session(t, `{}`)+"/fork", ""), 201, `"steps":0`)
+}
+
+// While a step runs, another is refused. A session that is deleted meanwhile keeps nothing of the step.
+func TestSessionIsBusy(t *testing.T) {
+	t.Parallel()
+	s, f := consoles(t, options{})
+	path := s.session(t, `{}`)
+	ended := make(chan answer, 1)
+	go func() { ended <- s.do(t, "POST", path+"/execute", code("wait")) }()
+	<-f.started
+	want(t, s.do(t, "POST", path+"/execute", code("a")), 409, "session_busy")
+	want(t, s.do(t, "GET", path, ""), 200, `"running":true`)
+	want(t, s.do(t, "POST", path+"/fork", ""), 201, `"steps":0`)
+	want(t, s.do(t, "DELETE", path, ""), 204)
+	close(f.proceed)
+	want(t, <-ended, 409, "session_changed")
+	want(t, s.do(t, "GET", path, ""), 404)
+}
+
+// The claim of a step whose gateway died lapses. A step that comes late keeps nothing.
+func TestSessionClaimLapses(t *testing.T) {
+	t.Parallel()
+	s, f := consoles(t, options{})
+	path := s.session(t, `{}`)
+	id := strings.TrimPrefix(path, "/api/sessions/")
+	want(t, s.do(t, "POST", path+"/execute", code("a")), 200)
+	ended := make(chan answer, 1)
+	go func() { ended <- s.do(t, "POST", path+"/execute", code("wait")) }()
+	<-f.started
+	s.alter(t, id, func(j *execution.Job) { j.Wait.Session.Until = time.Now().Add(-time.Second) })
+	want(t, s.do(t, "POST", path+"/execute", code("b")), 200, `"result":"a;b;"`)
+	close(f.proceed)
+	want(t, <-ended, 409, "session_changed")
+	want(t, s.do(t, "POST", path+"/execute", code("c")), 200, `"result":"a;b;c;"`)
+}
+
+// alter changes a stored session, as somebody who can write to the database might.
+func (s *served) alter(t *testing.T, id string, fn func(*execution.Job)) {
+	t.Helper()
+	_, err := s.state.ChangeJob(t.Context(), id, func(j *execution.Job) error {
+		fn(j)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A session whose row was altered runs nothing.
+func TestAlteredSession(t *testing.T) {
+	t.Parallel()
+	s, f := consoles(t, options{auth: tokens(t)})
+	ann, bob := tenantToken(t, "ann", "acme", "execute"), tenantToken(t, "bob", "acme", "execute")
+	two := func(t *testing.T, who string) (path string, job execution.Job) {
+		path = s.session(t, `{}`, who)
+		want(t, s.do(t, "POST", path+"/execute", code("a"), who), 200)
+		job, err := s.state.Job(t.Context(), strings.TrimPrefix(path, "/api/sessions/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, s.do(t, "POST", path+"/execute", code("b"), who), 200)
+		return path, job
+	}
+	_, other := two(t, ann)
+	_, bobs := two(t, bob)
+	for name, alter := range map[string]func(j *execution.Job, before execution.Job){
+		"a changed byte":      func(j *execution.Job, _ execution.Job) { j.Snapshot[len(j.Snapshot)-1] ^= 1 },
+		"cut":                 func(j *execution.Job, _ execution.Job) { j.Snapshot = j.Snapshot[:20] },
+		"none":                func(j *execution.Job, _ execution.Job) { j.Snapshot = nil },
+		"an older step":       func(j *execution.Job, before execution.Job) { j.Snapshot = before.Snapshot },
+		"another session":     func(j *execution.Job, _ execution.Job) { j.Snapshot = other.Snapshot },
+		"another subject":     func(j *execution.Job, _ execution.Job) { j.Snapshot = bobs.Snapshot },
+		"another engine":      func(j *execution.Job, _ execution.Job) { j.Wait.EngineBuild = "c" },
+		"a different tier":    func(j *execution.Job, _ execution.Job) { j.Wait.Tier = "agent" },
+		"a different counter": func(j *execution.Job, _ execution.Job) { j.Wait.Segment = 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, before := two(t, ann)
+			s.alter(t, before.ID, func(j *execution.Job) { alter(j, before) })
+			ran := f.records.count()
+			want(t, s.do(t, "POST", path+"/execute", code("c"), ann), 409, "session_lost")
+			want(t, s.do(t, "POST", path+"/fork", "", ann), 409, "session_lost")
+			want(t, s.do(t, "GET", path, "", ann), 200, `"running":false`)
+			if n := f.records.count(); n != ran {
+				t.Errorf("%d executions ran", n-ran)
+			}
+		})
+	}
+}
+
+// Nobody but its owner sees a session.
+func TestSessionOfAnother(t *testing.T) {
+	t.Parallel()
+	s, _ := consoles(t, options{auth: tokens(t)})
+	path := s.session(t, `{}`, tenantToken(t, "ann", "acme", "execute"))
+	for name, who := range map[string]string{
+		"another tenant": tenantToken(t, "ann", "other", "execute"), "a colleague": tenantToken(t, "bob", "acme", "execute"),
+		"an approver": tenantToken(t, "bob", "acme", "execute approve"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			want(t, s.do(t, "GET", path, "", who), 404)
+			want(t, s.do(t, "POST", path+"/execute", code("a"), who), 404)
+			want(t, s.do(t, "POST", path+"/fork", "", who), 404)
+			want(t, s.do(t, "DELETE", path, "", who), 404)
+		})
+	}
+}
+
+// A session expires with a record.
+func TestSessionExpires(t *testing.T) {
+	t.Parallel()
+	s, _ := consoles(t, options{})
+	path := s.session(t, `{"maxAge":1}`)
+	for {
+		r := <-s.records.added
+		if r.Status == "expired" && "/api/sessions/"+r.Session == path && r.Error == "the session expired" {
+			break
+		}
+		t.Errorf("got the record %+v", r)
+	}
+	want(t, s.do(t, "GET", path, ""), 404)
+	want(t, s.do(t, "POST", path+"/execute", code("a")), 404)
+}
+
+func TestSessionBounds(t *testing.T) {
+	t.Parallel()
+	s, _ := consoles(t, options{auth: tokens(t)})
+	ann := tenantToken(t, "ann", "acme", "execute")
+	var last string
+	for range bounds.Of(bounds.Sessions).Most {
+		last = s.session(t, `{}`, ann)
+	}
+	want(t, s.do(t, "POST", "/api/sessions", `{}`, ann), 507, "storage_quota")
+	want(t, s.do(t, "POST", last+"/fork", "", ann), 507, "storage_quota")
+	s.session(t, `{}`, tenantToken(t, "bob", "acme", "execute"))
+	want(t, s.do(t, "DELETE", last, "", ann), 204)
+	s.session(t, `{}`, ann)
+}
+
+// Without keys for snapshots there are no sessions, and the response says what is missing.
+func TestNoSessions(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{config: gateway.Config{}})
+	want(t, s.do(t, "POST", "/api/sessions", `{}`), 501, "no_sessions", "SNAPSHOT_KEYS")
+	want(t, serve(t, options{}).do(t, "POST", "/api/sessions", `{}`), 501, "stateless")
+}
