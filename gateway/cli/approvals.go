@@ -45,17 +45,7 @@ func (a *approvalsTool) list() *cobra.Command {
 		Example: "  airlock approvals list --json | jq -r '.[].id'",
 		Args:    cobra.NoArgs,
 		RunE: with(&a.gatewayTool, func(ctx context.Context, c *client.Client, _ []string) ([]client.Execution, error) {
-			all := []client.Execution{}
-			for cursor := ""; ; {
-				items, next, err := c.Paused(ctx, cursor)
-				if err != nil {
-					return nil, err
-				}
-				if all = append(all, items...); next == "" {
-					return all, nil
-				}
-				cursor = next
-			}
+			return pages(ctx, c.Paused)
 		}, func(all []client.Execution) error {
 			w := tabwriter.NewWriter(a.con.Stdout, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "ID\tRECEIVED\tBY\tWAITS FOR")

@@ -54,6 +54,21 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 	return cmd
 }
 
+// pages returns the items of all pages that next returns, from the first, whose cursor is "".
+func pages[T any](ctx context.Context, next func(context.Context, string) ([]T, string, error)) ([]T, error) {
+	all := []T{}
+	for cursor := ""; ; {
+		items, after, err := next(ctx, cursor)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, items...); after == "" {
+			return all, nil
+		}
+		cursor = after
+	}
+}
+
 // with returns a RunE that calls fn with a client of the gateway. It prints the result as JSON if --json is set, and
 // with say otherwise.
 func with[T any](f *gatewayTool, fn func(ctx context.Context, c *client.Client, args []string) (T, error),
@@ -109,17 +124,7 @@ func (f *functionsTool) list() *cobra.Command {
 		Example: "  airlock functions list --json | jq -r '.[].name'",
 		Args:    cobra.NoArgs,
 		RunE: with(&f.gatewayTool, func(ctx context.Context, c *client.Client, _ []string) ([]client.Function, error) {
-			all := []client.Function{}
-			for cursor := ""; ; {
-				items, next, err := c.Functions(ctx, cursor)
-				if err != nil {
-					return nil, err
-				}
-				if all = append(all, items...); next == "" {
-					return all, nil
-				}
-				cursor = next
-			}
+			return pages(ctx, c.Functions)
 		}, func(all []client.Function) error {
 			w := tabwriter.NewWriter(f.con.Stdout, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tLATEST\tCREATED")

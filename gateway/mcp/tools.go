@@ -168,8 +168,10 @@ func searchTools(
 	return answer{content: found}, err
 }
 
-func listFunctions(
-	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
+// pageOf answers a tool whose only argument is the cursor of a page.
+func pageOf(
+	ctx context.Context, caller Caller, arguments []byte,
+	list func(context.Context, Caller, string) (json.RawMessage, error),
 ) (answer, error) {
 	var given struct {
 		Cursor string `json:"cursor"`
@@ -177,8 +179,14 @@ func listFunctions(
 	if err := decode(arguments, &given, "cursor"); err != nil {
 		return answer{}, err
 	}
-	found, err := s.cfg.Functions.ListFunctions(ctx, caller, given.Cursor)
+	found, err := list(ctx, caller, given.Cursor)
 	return answer{content: found}, err
+}
+
+func listFunctions(
+	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
+) (answer, error) {
+	return pageOf(ctx, caller, arguments, s.cfg.Functions.ListFunctions)
 }
 
 func invokeFunction(
@@ -202,14 +210,7 @@ const (
 func listPaused(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
 ) (answer, error) {
-	var given struct {
-		Cursor string `json:"cursor"`
-	}
-	if err := decode(arguments, &given, "cursor"); err != nil {
-		return answer{}, err
-	}
-	found, err := s.cfg.Approvals.ListPaused(ctx, caller, given.Cursor)
-	return answer{content: found}, err
+	return pageOf(ctx, caller, arguments, s.cfg.Approvals.ListPaused)
 }
 
 func resumeExecution(

@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/infra/records/recordstest"
 )
 
-// tool runs airlock and gives everything that it printed.
+// tool runs airlock and returns everything that it printed.
 func tool(t *testing.T, getenv func(string) string, args ...string) (out string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

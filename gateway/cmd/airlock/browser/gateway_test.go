@@ -82,7 +82,7 @@ func guarded(t *testing.T, environment ...string) *server {
 	return s
 }
 
-// airlock runs another command of the program with the server's settings and gives what it prints.
+// airlock runs another command of the program with the server's settings and returns what it prints.
 func (s *server) airlock(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -100,7 +100,7 @@ func (s *server) token(t *testing.T, tenant, scopes string) string {
 	return s.airlock(t, "token", "--sub", "someone", "--tenant", tenant, "--scope", scopes)
 }
 
-// execute runs a request (code, policy, …) and gives its result; the answer must be 200.
+// execute runs a request (code, policy, …) and returns its result; the answer must be 200.
 func (s *server) execute(t *testing.T, request map[string]any, headers ...string) execution.Result {
 	t.Helper()
 	body, err := json.Marshal(request)
@@ -115,8 +115,8 @@ func (s *server) execute(t *testing.T, request map[string]any, headers ...string
 	return result
 }
 
-// request makes a request as a program would, and gives the body of the answer, which must have the status. Headers are
-// "Name: value" lines.
+// request makes a request as a program would, and returns the body of the answer, which must have the status. Headers
+// are "Name: value" lines.
 func (s *server) request(t *testing.T, status int, method, path, body string, headers ...string) []byte {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, bytes.NewReader([]byte(body)))
