@@ -155,6 +155,8 @@ type Script struct {
 	Context map[string]json.RawMessage
 	// Input is the JSON value of the global input; nil means null.
 	Input json.RawMessage
+	// Args are the arguments of the program: process.argv from its third element on.
+	Args []string
 	// Version, if set, announces that this code will run again. The same Version means the same Code, Files, Entry and
 	// TypeScript, for the same owner and under the same policy. The top level is evaluated once if it needs nothing but
 	// itself, and later runs start from there.

@@ -74,7 +74,7 @@ func (r *run) operation(name string) hostops.Op {
 	return r.powers.sync[name]
 }
 
-// setup describes the grants of a run to the library before the code starts.
+// setup describes the grants and the arguments of a run to the library before the code starts.
 type setup struct {
 	Tools   []setupTool       `json:"tools,omitempty"`
 	Secrets map[string]string `json:"secrets,omitempty"` // placeholders by name
@@ -82,6 +82,7 @@ type setup struct {
 	Steps   bool              `json:"steps,omitempty"`
 	Depth   int               `json:"stackDepth,omitempty"`
 	Base    string            `json:"base,omitempty"` // of api.request's paths
+	Args    []string          `json:"args,omitempty"` // of the program
 }
 
 type setupTool struct {
@@ -122,7 +123,8 @@ func (r *run) grant(script Script) (end func(), err error) {
 	if g.Debug.Profile || g.Debug.StackTraces {
 		told.Depth = sampleDepth
 	}
-	if len(told.Tools) > 0 || len(told.Secrets) > 0 || told.Network || told.Steps || told.Depth > 0 {
+	told.Args = script.Args
+	if len(told.Tools)+len(told.Secrets)+len(told.Args) > 0 || told.Network || told.Steps || told.Depth > 0 {
 		text, err := json.Marshal(told)
 		if err != nil {
 			end()

@@ -165,6 +165,29 @@ await new Promise((r) => process.stdin.on('end', r)); return s`, `"text"`, `"tex
 	}
 }
 
+// TestArguments checks that the arguments of a program are in process.argv.
+func TestArguments(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct {
+		name, code, want string
+		args             []string
+	}{
+		{"none", "process.argv.length", "2", nil},
+		{"some", "process.argv.slice(2)", `["1","a b","é"]`, []string{"1", "a b", "é"}},
+		{"destructured", "const [, , a, b] = process.argv; return [a, b]", `["x",""]`, []string{"x", ""}},
+		{"parsed", "require('util').parseArgs({ options: { n: { type: 'string' } } }).values.n", `"7"`, []string{"--n", "7"}},
+		{"of the module", "require('process').argv[2]", `"x"`, []string{"x"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			grants := sandbox.Grants{Modules: []string{"*"}}
+			r := run(t, e, sandbox.Script{Code: c.code, Args: c.args}, grants)
+			if string(r.Value) != c.want {
+				t.Errorf("returned %s (%s), want %s", r.Value, r.Error, c.want)
+			}
+		})
+	}
+}
+
 // TestUnreferencedTimers checks that a run does not wait for a timer that is unreferenced.
 func TestUnreferencedTimers(t *testing.T) {
 	e := newEngine(t)

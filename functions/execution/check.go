@@ -172,6 +172,18 @@ func checkSecrets(names []string) *Error {
 	return nil
 }
 
+func checkArgs(args []string) *Error {
+	if len(args) > MaxArgs {
+		return invalid("args", "has %d entries; at most %d are accepted", len(args), MaxArgs)
+	}
+	for i, a := range args {
+		if strings.ContainsRune(a, 0) {
+			return invalid("args["+strconv.Itoa(i)+"]", "must not contain a NUL character")
+		}
+	}
+	return nil
+}
+
 func list(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

@@ -22,6 +22,7 @@ const (
 	MaxRequestBytes = 16 << 20      // of a whole request
 	MaxDepth        = depth.Default // of nested objects and arrays in one value, such as input
 	MaxContext      = 256           // entries of Request.Context
+	MaxArgs         = 256           // entries of Request.Args
 	MaxTools        = 128
 	MaxFiles        = 1024
 	MaxHosts        = 64

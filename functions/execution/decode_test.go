@@ -117,6 +117,10 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		{"hosts string", `{"code":"1","hosts":"a"}`, "hosts", "array of host names"},
 		{"host URL", `{"code":"1","hosts":["https://a"]}`, "hosts[0]", "host name"},
 		{"host star", `{"code":"1","hosts":["ok.com","*"]}`, "hosts[1]", "host name"},
+		{"args", `{"code":"1","args":"a"}`, "args", "array of strings"},
+		{"arg number", `{"code":"1","args":["a",1]}`, "args[1]", "a string"},
+		{"arg NUL", `{"code":"1","args":["a\u0000"]}`, "args[0]", "NUL"},
+		{"many args", `{"code":"1","args":[` + many(257, func(int) string { return `""` }) + `]}`, "args", "at most 256"},
 		{"secret", `{"code":"1","secrets":["a b"]}`, "secrets[0]", "name of a secret"},
 	}
 	for _, c := range cases {

@@ -81,11 +81,13 @@ func accepted(pattern string) (string, bool) {
 		return "true or false", true
 	case "tools":
 		return "an array of tools", true
-	case "tools[].name", "tools[].description", "tools[].url", "tools[].approval", "hosts[]", "secrets[]",
+	case "tools[].name", "tools[].description", "tools[].url", "tools[].approval", "hosts[]", "secrets[]", "args[]",
 		"id", "via", "scopes[]", "traceParent", "caller.subject", "caller.tenant", "caller.ip":
 		return "a string", true
 	case "files":
 		return "an object of path to content", true
+	case "args":
+		return "an array of strings", true
 	case "hosts":
 		return "an array of host names", true
 	case "secrets":
@@ -120,5 +122,5 @@ func members(pattern string) string {
 		return "subject, tenant, ip"
 	}
 	return "code, language, engine, policy, timeout, memory, context, input, tools, limits, seed, priority, debug, " +
-		"files, entry, hosts, secrets"
+		"files, entry, hosts, secrets, args"
 }

@@ -85,6 +85,8 @@ func mostEntries(member string) int {
 	switch member {
 	case "context":
 		return MaxContext
+	case "args":
+		return MaxArgs
 	case "tools":
 		return MaxTools
 	case "files":

@@ -21,6 +21,8 @@ type Request struct {
 	Context map[string]json.RawMessage `json:"context,omitempty"`
 	// Input is the global input; absent means null.
 	Input json.RawMessage `json:"input,omitempty"`
+	// Args are the arguments of the program: process.argv from its third element on.
+	Args []string `json:"args,omitempty"`
 	// Tools are functions that the guest may call; the host makes the calls.
 	Tools []Tool `json:"tools,omitempty"`
 	// Limits lowers single limits of the tier.

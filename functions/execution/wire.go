@@ -22,6 +22,7 @@ type (
 		Memory   *string                   `json:"memory"`
 		Context  map[string]jsontext.Value `json:"context"`
 		Input    jsontext.Value            `json:"input"`
+		Args     []string                  `json:"args"`
 		Tools    []wireTool                `json:"tools"`
 		Limits   wireLimits                `json:"limits"`
 		Seed     *int64                    `json:"seed"`
@@ -169,11 +170,12 @@ func (w *wireInvocation) sources() (Request, error) {
 
 // request checks every field and returns the contract's type.
 func (w *wireRequest) request() (Request, error) {
-	r := Request{Hosts: w.Hosts, Secrets: w.Secrets, Input: raw(w.Input), Seed: w.Seed}
+	r := Request{Hosts: w.Hosts, Secrets: w.Secrets, Input: raw(w.Input), Args: w.Args, Seed: w.Seed}
 	steps := []func(*Request) *Error{
 		w.fillCode, w.fillChoices, w.fillBounds, w.fillContext, w.fillTools,
 		func(r *Request) *Error { return checkHosts(r.Hosts) },
 		func(r *Request) *Error { return checkSecrets(r.Secrets) },
+		func(r *Request) *Error { return checkArgs(r.Args) },
 		func(r *Request) *Error { return checkDepth(*r) },
 	}
 	for _, step := range steps {

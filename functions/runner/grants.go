@@ -17,8 +17,8 @@ func scriptOf(inv execution.Invocation) sandbox.Script {
 	q := inv.Request
 	s := sandbox.Script{
 		ID: parent(inv), Code: q.Code, TypeScript: q.Language == "typescript", Entry: q.Entry, Context: q.Context,
-		Input: q.Input,
-		Seed:  q.Seed, Version: version(inv), Owner: inv.Caller.Tenant, TraceParent: inv.TraceParent,
+		Input: q.Input, Args: q.Args,
+		Seed: q.Seed, Version: version(inv), Owner: inv.Caller.Tenant, TraceParent: inv.TraceParent,
 	}
 	if len(q.Files) > 0 {
 		s.Files = make(map[string][]byte, len(q.Files))

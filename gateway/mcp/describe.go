@@ -47,6 +47,7 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 			rare[name] = properties[name]
 		}
 	}
+	delete(rare, "args") // a model writes the values into the code
 	rare["tools"] = map[string]any{"type": "array", "items": map[string]any{"type": "object"},
 		"description": "Functions at URLs that the code may call: {name, description, inputSchema, outputSchema, url}."}
 	rare["files"] = map[string]any{"type": "object",

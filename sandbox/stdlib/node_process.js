@@ -2,7 +2,7 @@
 // the host.
 (host, internal) => {
   'use strict';
-  const { modules, define, nodeError } = internal;
+  const { p, modules, define, nodeError } = internal;
   const EventEmitter = modules.events;
   const { setTimeout, setInterval, clearTimeout, clearInterval, queueMicrotask } = globalThis;
 
@@ -103,6 +103,11 @@
     emitWarning(w) { console.error(typeof w === 'string' ? `Warning: ${w}` : String(w)); },
     getBuiltinModule(id) { try { return internal.require(id); } catch { return undefined; } },
   });
+  internal.setArguments = (args) => {
+    const argv = ['/airlock', '/script.js'];
+    for (let i = 0; i < args.length; i++) p.arrayPush(argv, args[i]);
+    p.defineProperty(process, 'argv', { __proto__: null, value: argv, writable: true, enumerable: true, configurable: true });
+  };
   Object.defineProperty(process, Symbol.toStringTag, { value: 'process', configurable: true });
   define(globalThis, 'process', process);
   modules.process = process;

@@ -102,7 +102,7 @@
     return new.target ? Reflect.construct(f, args, new.target) : f.apply(this, args);
   };
 
-  const parseArgs = ({ args = [], options = {}, allowPositionals = false, strict = true } = {}) => {
+  const parseArgs = ({ args = globalThis.process.argv.slice(2), options = {}, allowPositionals = false, strict = true } = {}) => {
     const values = Object.create(null), positionals = [];
     const put = (name, value) => {
       const o = options[name];

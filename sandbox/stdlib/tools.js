@@ -47,6 +47,7 @@
     internal.apiBase = granted.base;
     if (granted.network) internal.defineAPI();
     if (granted.steps) define(globalThis, '$airlock_step', (line) => { internal.sync('step', line); });
+    if (granted.args !== undefined) internal.setArguments(granted.args);
     if (granted.stackDepth !== undefined) p.Error.stackTraceLimit = granted.stackDepth;
   };
   return internal;

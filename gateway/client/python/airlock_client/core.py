@@ -27,7 +27,7 @@ TIMEOUT = httpx.Timeout(900.0, connect=10.0)
 
 OPTIONS = frozenset({
     "input", "context", "files", "entry", "language", "policy", "timeout", "memory", "limits", "seed", "engine",
-    "priority", "hosts", "secrets", "debug",
+    "priority", "hosts", "secrets", "debug", "args",
 })
 
 

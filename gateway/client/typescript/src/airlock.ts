@@ -43,6 +43,8 @@ export interface RunOptions {
   priority?: "low" | "normal" | "high";
   hosts?: string[];
   secrets?: string[];
+  /** Arguments of the program: process.argv from its third element on. */
+  args?: string[];
   /** Functions of this program that the code may call. */
   tools?: Tools;
   /** Receives each console call while the code runs. */
