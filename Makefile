@@ -33,8 +33,8 @@ toolchain:
 $(BUNDLES): $(wildcard gateway/console/bundle/*.go gateway/console/bundle/*/*)
 	@$(GO) run -trimpath ./gateway/console/bundle || echo 'the pages go without their editor and viewer; make build tries again'
 
-test: ## every test that needs no cloud account
-	$(GO) test -timeout 30m $(PKGS)
+test: ## every test that needs no cloud account; names the skipped tests, and why, at the end
+	$(GO) tool gotestsum --format pkgname -- -timeout 30m $(PKGS)
 
 test-browser: $(BUNDLES) ## the web pages in a real Chromium, which is installed (apt) where there is none, with axe-core (npm)
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends chromium; }

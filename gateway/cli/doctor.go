@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	client "github.com/airlock-run/airlock/gateway/client/go"
 	"github.com/airlock-run/airlock/gateway/wiring"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
@@ -28,24 +31,38 @@ import (
 
 // doctorCommand checks what airlock serve needs.
 func doctorCommand(con terminal.Console) *cobra.Command {
-	return &cobra.Command{
+	var at gatewayFlags
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check settings and machine, and suggest fixes",
 		Long: "Check what airlock serve needs: the settings and their spelling, the policy, the port, the record store,\n" +
 			"the folder of functions and jobs, the cache of the compiled engine, Redis if REDIS_URL is set, an\n" +
 			"execution in a function process, and the kernel's walls around it.\n" +
 			"\n" +
+			"With --server check a running gateway instead: its address and version, whether it is ready, and an execution\n" +
+			"with your credential, which leaves an audit record there.\n" +
+			"\n" +
 			"Exit codes: 0 all checks pass, 5 a check fails and says what to do.",
-		Example: "  airlock doctor\n  HOST=0.0.0.0 airlock doctor",
+		Example: "  airlock doctor\n  HOST=0.0.0.0 airlock doctor\n  airlock doctor --server https://airlock.example.com",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := terminal.Interruptible(cmd.Context())
 			defer stop()
 			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
-			return examine(ctx, con)
+			if at.server == "" {
+				return examine(ctx, con, machineChecks(con))
+			}
+			checks, err := serverChecks(con, at)
+			if err != nil {
+				return err
+			}
+			return examine(ctx, con, checks)
 		},
 	}
+	cmd.Flags().StringVar(&at.server, "server", "", "check this gateway, such as https://airlock.example.com")
+	cmd.Flags().StringVar(&at.token, "token", "", "with --server: token or API key for it (AIRLOCK_TOKEN)")
+	return cmd
 }
 
 // check is one check. look returns what it found, or an error that says what to do.
@@ -54,7 +71,8 @@ type check struct {
 	look func(context.Context) (found string, err error)
 }
 
-func examine(ctx context.Context, con terminal.Console) error {
+// machineChecks returns the checks of the settings and of this machine.
+func machineChecks(con terminal.Console) []check {
 	set, wrong := settings.Read(con.Getenv, time.Now)
 	checks := []check{
 		{"settings", func(context.Context) (string, error) { return "every variable is valid", wrong }},
@@ -74,6 +92,11 @@ func examine(ctx context.Context, con terminal.Console) error {
 			check{"functions", func(ctx context.Context) (string, error) { return lookAtFunctions(ctx, con, set) }},
 		)
 	}
+	return checks
+}
+
+// examine prints what each check finds.
+func examine(ctx context.Context, con terminal.Console, checks []check) error {
 	bad := 0
 	for _, c := range checks {
 		done := con.Progress("looking at " + c.name)
@@ -158,30 +181,10 @@ func lookAtPort(ctx context.Context, set settings.Settings) (string, error) {
 	if err == nil {
 		return set.Address() + " is free", l.Close()
 	}
-	if version, ok := gatewayAt(ctx, set.Address()); ok {
+	if version, err := gatewayAt(ctx, "http://"+set.Address()); err == nil {
 		return set.Address() + " is in use by a running gateway, version " + version, nil
 	}
 	return "", wiring.ListenError(set, err)
-}
-
-// gatewayAt returns the version of the gateway at an address.
-func gatewayAt(ctx context.Context, address string) (version string, ok bool) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/openapi.json", nil)
-	if err != nil {
-		return "", false
-	}
-	res, err := outbound.Limits{Body: 4 << 20, Total: 2 * time.Second}.Client(outbound.Options{}).Do(r)
-	if err != nil {
-		return "", false
-	}
-	defer func() { _ = res.Body.Close() }() // it was read as far as it is of use
-	var document struct {
-		Info struct{ Title, Version string }
-	}
-	if json.NewDecoder(res.Body).Decode(&document) != nil || document.Info.Title != "Airlock" {
-		return "", false
-	}
-	return document.Info.Version, true
 }
 
 func lookAtStore(ctx context.Context, set settings.Settings) (string, error) {
@@ -298,4 +301,93 @@ func lookAtFunctions(ctx context.Context, con terminal.Console, set settings.Set
 		found += fmt.Sprintf("\nengine %s: %s", engine, reply.Result.EngineBuild)
 	}
 	return found, nil
+}
+
+// serverChecks returns the checks of a gateway that runs at an address.
+func serverChecks(con terminal.Console, at gatewayFlags) ([]check, error) {
+	c, err := at.client(con)
+	if err != nil {
+		return nil, err
+	}
+	base := strings.TrimSuffix(at.server, "/")
+	return []check{
+		{"gateway", func(ctx context.Context) (string, error) {
+			version, err := gatewayAt(ctx, base)
+			if err != nil {
+				return "", fmt.Errorf("%w; check the address, and that the gateway runs", err)
+			}
+			return base + " is a gateway, version " + version, nil
+		}},
+		{"ready", func(ctx context.Context) (string, error) { return lookAtReady(ctx, base) }},
+		{"execution", func(ctx context.Context) (string, error) { return lookAtExecution(ctx, c) }},
+	}, nil
+}
+
+// gatewayAt returns the version of the gateway at a URL.
+func gatewayAt(ctx context.Context, base string) (version string, err error) {
+	var document struct {
+		Info struct{ Title, Version string }
+	}
+	status, err := read(ctx, base+"/openapi.json", &document)
+	switch {
+	case err != nil:
+		return "", err
+	case status != http.StatusOK || document.Info.Title != "Airlock":
+		return "", fmt.Errorf("%s is not a gateway: /openapi.json returns status %d", base, status)
+	}
+	return document.Info.Version, nil
+}
+
+// lookAtReady asks a gateway whether every part that it needs can be used.
+func lookAtReady(ctx context.Context, base string) (string, error) {
+	var parts map[string]any
+	status, err := read(ctx, base+"/readyz", &parts)
+	switch {
+	case err != nil:
+		return "", err
+	case status != http.StatusOK:
+		return "", fmt.Errorf("/readyz returns status %d: %v", status, parts["detail"])
+	}
+	delete(parts, "status")
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		names = append(names, fmt.Sprintf("%s %v", name, parts[name]))
+	}
+	return strings.Join(names, ", "), nil
+}
+
+// lookAtExecution runs an execution with the credential of the flags. It leaves an audit record, as every execution.
+func lookAtExecution(ctx context.Context, c *client.Client) (string, error) {
+	began := time.Now()
+	result, err := c.Execute(ctx, execution.Request{Code: "6 * 7"})
+	problem := (*client.Problem)(nil)
+	switch {
+	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
+		return "", fmt.Errorf("%w; set AIRLOCK_TOKEN or --token", err)
+	case err != nil:
+		return "", err
+	case string(result.Result.Result) != "42":
+		return "", fmt.Errorf("6 * 7 is %s, status %s", result.Result.Result, result.Status)
+	}
+	return fmt.Sprintf("6 * 7 is 42 after %s; its record is %s", time.Since(began).Round(100*time.Microsecond), result.ID),
+		nil
+}
+
+// read decodes a JSON document of a gateway, whatever its status. It sends no credential.
+func read(ctx context.Context, address string, into any) (status int, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, err
+	}
+	res, err := outbound.Limits{Body: 4 << 20, Total: 5 * time.Second}.Client(outbound.Options{
+		Proxy: http.ProxyFromEnvironment,
+	}).Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = res.Body.Close() }() // it was read as far as it is of use
+	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
+		return res.StatusCode, fmt.Errorf("%s returns status %d and no JSON", address, res.StatusCode)
+	}
+	return res.StatusCode, nil
 }

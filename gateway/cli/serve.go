@@ -15,6 +15,7 @@ import (
 
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/gateway/console"
 	"github.com/airlock-run/airlock/gateway/wiring"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/policy"
@@ -79,11 +80,11 @@ func greet(w io.Writer, g *wiring.Gateway) {
   records    %s
   functions  %s
   limit      %d requests per caller in %s (RATE_LIMIT_MAX_REQUESTS, RATE_LIMIT_WINDOW_MS)
-  pages      /dashboard, /security, /playground, /docs
+  pages      %s
 %s
 try it:
   curl -s http://%s/api/execute%s -H 'Content-Type: application/json' \
     -d '{"code": "const fib = n => n < 2 ? n : fib(n-1) + fib(n-2); console.log(fib(10))"}'
 `, g.Address(), who, policy.DefaultTier, strings.Join(g.Tiers(), ", "), set.AuditStore, g.Functions(), set.Rate.Max,
-		set.Rate.Window, hooks, g.Address(), credential)
+		set.Rate.Window, strings.Join(console.Paths(), ", "), hooks, g.Address(), credential)
 }

@@ -103,6 +103,15 @@ func navigation() []entry {
 	}
 }
 
+// Paths returns the paths of the pages that the navigation leads to.
+func Paths() []string {
+	var paths []string
+	for _, e := range navigation() {
+		paths = append(paths, e.Path)
+	}
+	return paths
+}
+
 // Render returns the whole page as the visitor sees it.
 func (c *Console) Render(p Page, v Visitor) ([]byte, error) {
 	return render(c.frame, struct {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -43,6 +45,38 @@ func TestDoctorBesideAGateway(t *testing.T) {
 	code, out, errs = command(t, env("MAX_BODY_SIZE=x"), "doctor")
 	if want := fmt.Sprintf("1 of %d checks failed", strings.Count(out, "\n")); code == 0 || !strings.Contains(errs, want) {
 		t.Errorf("%d, want %q\n%s%s", code, want, out, errs)
+	}
+}
+
+// With --server doctor checks a running gateway, and says what is wrong with it or with the credential.
+func TestDoctorOfAServer(t *testing.T) {
+	t.Parallel()
+	open, guarded := start(t), start(t, "API_KEY=0123456789abcdef-key")
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	for _, c := range []struct {
+		name, server, token string
+		code                int
+		says                []string
+	}{
+		{"open", open.url, "", 0, []string{"ok   gateway    " + open.url + " is a gateway, version ",
+			"ok   ready      invoker ok, records ok", "ok   execution  6 * 7 is 42 after ", "its record is exec_"}},
+		{"with its key", guarded.url + "/", "0123456789abcdef-key", 0, []string{"ok   execution  6 * 7 is 42"}},
+		{"without a key", guarded.url, "", exitPlatform,
+			[]string{"ok   ready", "FAIL execution", "set AIRLOCK_TOKEN or --token"}},
+		{"another server", other.URL, "", exitPlatform, []string{"FAIL gateway    ", "/openapi.json returns status 404"}},
+		{"nothing there", "http://127.0.0.1:1", "", exitPlatform, []string{"FAIL gateway", "check the address"}},
+		{"a token in clear text", "http://airlock.example.com", "t", exitUsage, nil},
+	} {
+		code, out, errs := command(t, env("AIRLOCK_TOKEN="+c.token), "doctor", "--server", c.server)
+		if code != c.code {
+			t.Errorf("%s: code %d, want %d\n%s%s", c.name, code, c.code, out, errs)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: %q is missing in\n%s%s", c.name, want, out, errs)
+			}
+		}
 	}
 }
 

@@ -9,6 +9,9 @@ import { ask } from "/assets/session.js";
 const id = decodeURIComponent(location.pathname.split("/").at(-1));
 byId("id").textContent = visible(id);
 
+// ran reports whether code ran for this record: nothing does if it was blocked or got the result of an earlier execution.
+const ran = (record) => !record.reused && record.status !== "blocked";
+
 // exactly keeps a seed as it is written: it may have more digits than a JavaScript number.
 const exactly = (name, value, context) => (name === "seed" && typeof value === "number" ? (context?.source ?? String(value)) : value);
 
@@ -54,7 +57,8 @@ async function show() {
   byId("loading").hidden = true;
   byId("execution").hidden = false;
   put(byId("state"), badge(record.status), record.limit ? el("span", { class: "limit" }, `limit: ${record.limit}`) : null,
-    el("span", { class: "hint" }, `${duration(record.durationMs)}, ${bytes(record.usage.memoryBytes)}, ${exact(record.usage.ticks)} ticks`));
+    ran(record) ? el("span", { class: "hint" }, `${duration(record.durationMs)}, ${bytes(record.usage.memoryBytes)}, ${exact(record.usage.ticks)} ticks`)
+      : el("span", { class: "hint" }, record.reused ? "the result of an earlier execution" : "nothing ran"));
   const link = (format) => {
     const anchor = el("a", { class: "button", href: `/api/reports/execution/${encodeURIComponent(id)}?format=${format}`, download: `${id}.${format}` }, `Report ${format.toUpperCase()}`);
     anchor.addEventListener("click", download);

@@ -82,4 +82,7 @@ func TestReplay(t *testing.T) {
 	if eval[bool](b, `document.querySelector("#start-replay") !== null`) {
 		t.Error("a blocked execution can be replayed")
 	}
+	if state := b.text("#state"); !strings.Contains(state, "nothing ran") || strings.Contains(state, "0 B") {
+		t.Errorf("the state of a blocked execution is %q", state)
+	}
 }
