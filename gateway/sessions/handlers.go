@@ -54,8 +54,8 @@ func (h *Handlers) Available(c *fiber.Ctx) error {
 	if h.Sessions == nil {
 		return &api.Problem{
 			Status: 501, Code: "no_sessions",
-			Detail: "this gateway cannot keep sessions: they need state in a folder, or in Postgres with SNAPSHOT_KEYS; " +
-				"state in a bucket or in DynamoDB does not keep them",
+			Detail: "this gateway cannot keep sessions: they need state in a folder, or in Postgres or DynamoDB with " +
+				"SNAPSHOT_KEYS",
 		}
 	}
 	return c.Next()

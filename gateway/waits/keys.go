@@ -41,13 +41,20 @@ type Keys struct {
 	keys  map[string][]byte
 }
 
-// ParseKeys reads "id:base64,id:base64": names and keys of 32 bytes. The first key encrypts, all of them decrypt.
+// unnamed is the name of a key that has none.
+const unnamed = "0"
+
+// ParseKeys reads "id:base64,id:base64": names and keys of 32 bytes. The first key encrypts, all of them decrypt. A key
+// without a name, and base64 without padding, are what a generator of passwords makes.
 func ParseKeys(text string) (*Keys, error) {
 	k := &Keys{keys: map[string][]byte{}}
 	for entry := range strings.SplitSeq(text, ",") {
 		name, encoded, ok := strings.Cut(strings.TrimSpace(entry), ":")
-		key, err := base64.StdEncoding.DecodeString(encoded)
-		if !ok || name == "" || len(name) > maxKeyName || err != nil || len(key) != keyBytes {
+		if !ok {
+			name, encoded = unnamed, name
+		}
+		key, err := base64.RawStdEncoding.DecodeString(strings.TrimSuffix(encoded, "="))
+		if name == "" || len(name) > maxKeyName || err != nil || len(key) != keyBytes {
 			return nil, errors.New("must be NAME:KEY, or several with commas between: a name of at most 32 bytes and base64 " +
 				"of 32 random bytes; `echo \"k1:$(openssl rand -base64 32)\"` makes one")
 		}

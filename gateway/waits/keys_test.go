@@ -2,6 +2,7 @@ package waits_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,6 +128,34 @@ func TestParseKeys(t *testing.T) {
 		if _, err := waits.ParseKeys(c.text); err == nil {
 			t.Errorf("%s was accepted", c.name)
 		}
+	}
+}
+
+// An execution whose first pause was lost with its process pauses again, and then has all its time.
+func TestFirstPauseLost(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	job := execution.Job{ID: "exec_0123456789", Status: execution.Running}
+	waits.Again(&job, "exec_9876543210", now)
+	waits.Park(&job, execution.Result{Pause: execution.Pause{
+		Waiting: []execution.Waiting{{Seq: 1, Kind: execution.WaitApproval}}}}, maxAge, now)
+	if !job.Wait.ExpiresAt.Equal(now.Add(maxAge)) || !job.Wait.Since.Equal(now) || waits.Elapse(&job, now) {
+		t.Errorf("it waits since %v until %v", job.Wait.Since, job.Wait.ExpiresAt)
+	}
+}
+
+// A generator of passwords makes 43 letters and digits, which are a key without a name.
+func TestGeneratedKey(t *testing.T) {
+	t.Parallel()
+	paused, queued := parked(t)
+	generated := strings.Repeat("aZ9", 14) + "k"
+	sealed, err := keys(t, generated).Seal(paused, []byte("state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotated := keys(t, waits.NewKey("k2")+","+generated)
+	if plain, err := rotated.Open(queued, sealed); err != nil || string(plain) != "state" {
+		t.Errorf("got %q, %v", plain, err)
 	}
 }
 

@@ -33,7 +33,11 @@ func Park(j *execution.Job, r execution.Result, maxAge time.Duration, now time.T
 	now = now.UTC()
 	w := execution.Wait{Segment: 1, Run: j.ID, Since: now, ExpiresAt: now.Add(maxAge)}
 	if j.Wait != nil {
+		since, expires := w.Since, w.ExpiresAt
 		w = *j.Wait
+		if w.Since.IsZero() { // its first pause was lost with its process
+			w.Since, w.ExpiresAt = since, expires
+		}
 	}
 	before := w.Pending
 	w.Changed = now

@@ -46,6 +46,9 @@ func (r *reader) lambdaGateway(s *Settings) {
 		r.fail("AIRLOCK_STATE", "must be "+shared+" if LAMBDA_FRONT is jobs: the jobs are there")
 	}
 	s.OnLambda.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))
+	if s.SnapshotKeys != nil && s.OnLambda.Front != FrontJobs && s.OnLambda.JobsFunction == "" {
+		r.fail("LAMBDA_JOBS_FUNCTION", "must be set beside SNAPSHOT_KEYS: that function continues what has paused")
+	}
 	s.Host, s.Port = "127.0.0.1", "0"
 	s.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 }

@@ -187,9 +187,9 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	s.CORSOrigins = r.origins(s.Auth.Open)
 	s.AuditStore = r.auditStore()
 	s.State, s.SnapshotKeys = r.state(s.AuditStore), r.snapshotKeys()
-	if s.SnapshotKeys != nil && (IsBucket(s.State) || IsTable(s.State)) {
-		r.fail("SNAPSHOT_KEYS", "executions cannot pause with state in a bucket or in DynamoDB; set AIRLOCK_STATE to a "+
-			"folder or to postgres://user@host/database, or leave SNAPSHOT_KEYS out")
+	if s.SnapshotKeys != nil && IsBucket(s.State) {
+		r.fail("SNAPSHOT_KEYS", "executions cannot pause with state in a bucket; set AIRLOCK_STATE to a folder, "+
+			"postgres://user@host/database or dynamodb://table?contents=s3://bucket/prefix, or leave SNAPSHOT_KEYS out")
 	}
 	s.StateBytes = int64(r.number("AIRLOCK_STATE_MB", 16<<10, 64, 1<<24)) << 20
 	s.CallbackSecret = r.callbackSecret()

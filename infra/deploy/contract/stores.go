@@ -117,8 +117,12 @@ func checkLogs(t *template, r *report) {
 func checkSecrets(t *template, r *report) {
 	secret := func(name string) bool {
 		upper := strings.ToUpper(name)
-		return strings.HasSuffix(upper, "SECRET") || strings.HasSuffix(upper, "API_KEY") ||
-			strings.HasSuffix(upper, "PASSWORD") || strings.HasSuffix(upper, "TOKEN")
+		for _, end := range []string{"SECRET", "API_KEY", "_KEYS", "PASSWORD", "TOKEN"} {
+			if strings.HasSuffix(upper, end) {
+				return true
+			}
+		}
+		return false
 	}
 	for name, p := range asObject(t.root["Parameters"]) {
 		if secret(name) && get(p, "NoEcho") != true {

@@ -120,4 +120,5 @@ func (f *fleet) Now() time.Time {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	statetest.Test(t, func(t *testing.T) statetest.State { return newFleet(t) })
+	statetest.TestPaused(t, func(t *testing.T) statetest.State { return newFleet(t) })
 }

@@ -15,8 +15,9 @@
 //
 // Every change is one conditional write of one item: it names the version that was read, and is repeated if another
 // gateway was faster. Each carries a random token, so an attempt whose answer was lost recognizes its own work. The
-// index "due" lists, by the attributes list and at, what is queued, running, to be called back, scheduled or ended. It
-// lags behind, so a reader of the index reads or writes the item under the condition that it is still there.
+// index "due" lists, by the attributes list and at, what is queued, running, to be called back, scheduled or ended.
+// It lags behind, so a reader of the index reads or writes the item under the condition that it is still there.
+// Paused jobs are also in "wake", in the order of the times at which something is due, and in "paused", by tenant.
 //
 // # Who has died
 //

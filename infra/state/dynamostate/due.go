@@ -22,8 +22,18 @@ const (
 	schedulesList = "schedules" // time, tenant, name
 )
 
-// indexName is the name of the index.
-const indexName = "due"
+// An index orders the items that have both of its attributes.
+type index struct{ name, hash, sort string }
+
+// dueIndex returns the index of the lists above.
+func dueIndex() index { return index{"due", "list", "at"} }
+
+// wakeIndex returns the index of paused jobs by the times at which something is due: status, and then as in a timed
+// list.
+func wakeIndex() index { return index{"wake", "status", "wake"} }
+
+// pausedIndex returns the index of the paused jobs of each tenant by their IDs.
+func pausedIndex() index { return index{"paused", "paused", "pk"} }
 
 // An entry is the place of an item in the index. The zero value is none.
 type entry struct{ list, at string }
@@ -85,20 +95,27 @@ type listed struct {
 
 // index passes the entries of a list between two places to fn, until it returns false. The index lags behind.
 func (t *table) index(ctx context.Context, list, after, to string, limit int, fn func(listed) (bool, error)) error {
-	return t.query(ctx, &dynamodb.QueryInput{TableName: &t.name, IndexName: aws.String(indexName), Limit: page(limit),
+	return t.within(ctx, dueIndex(), list, after, to, limit, fn)
+}
+
+// within passes the entries of a list in an index to fn, as the method index does.
+func (t *table) within(
+	ctx context.Context, x index, list, after, to string, limit int, fn func(listed) (bool, error),
+) error {
+	return t.query(ctx, &dynamodb.QueryInput{TableName: &t.name, IndexName: &x.name, Limit: page(limit),
 		KeyConditionExpression:    aws.String("#list = :list AND #at BETWEEN :after AND :to"),
-		ExpressionAttributeNames:  map[string]string{"#list": "list", "#at": "at"},
+		ExpressionAttributeNames:  map[string]string{"#list": x.hash, "#at": x.sort},
 		ExpressionAttributeValues: item{":list": text(list), ":after": text(after), ":to": text(to)},
 	}, func(it item) (bool, error) {
-		return fn(listed{entryOf(it), key{"pk": it["pk"], "sk": it["sk"]}})
+		return fn(listed{entry{textOf(it[x.hash]), textOf(it[x.sort])}, key{"pk": it["pk"], "sk": it["sk"]}})
 	})
 }
 
 // count returns the number of entries of a list below a prefix, up to a limit.
-func (t *table) count(ctx context.Context, list, prefix string, most int) (n int, err error) {
-	in := &dynamodb.QueryInput{TableName: &t.name, IndexName: aws.String(indexName), Select: types.SelectCount,
+func (t *table) count(ctx context.Context, x index, list, prefix string, most int) (n int, err error) {
+	in := &dynamodb.QueryInput{TableName: &t.name, IndexName: &x.name, Select: types.SelectCount,
 		KeyConditionExpression:    aws.String("#list = :list AND begins_with(#at, :prefix)"),
-		ExpressionAttributeNames:  map[string]string{"#list": "list", "#at": "at"},
+		ExpressionAttributeNames:  map[string]string{"#list": x.hash, "#at": x.sort},
 		ExpressionAttributeValues: item{":list": text(list), ":prefix": text(prefix)}}
 	for {
 		out, err := t.client.Query(ctx, in)
@@ -121,10 +138,10 @@ const (
 
 // due returns at most limit entries of a timed list that are due, in their order. If there are more, each tenant has
 // its share.
-func (t *table) due(ctx context.Context, list string, now time.Time, limit int) ([]listed, error) {
+func (t *table) due(ctx context.Context, x index, list string, now time.Time, limit int) ([]listed, error) {
 	byTenant, tenants, n := map[string][]listed{}, []string(nil), 0
 	var all []listed
-	err := t.index(ctx, list, first, when(millis(now)+1), looked, func(l listed) (bool, error) {
+	err := t.within(ctx, x, list, first, when(millis(now)+1), looked, func(l listed) (bool, error) {
 		tenant := tenantIn(l.entry)
 		if byTenant[tenant] == nil {
 			tenants = append(tenants, tenant)

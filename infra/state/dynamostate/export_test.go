@@ -12,3 +12,9 @@ func (s *Store) Beat(ctx context.Context) error {
 	}
 	return s.beat.look(ctx)
 }
+
+// SnapshotObject returns the key of the object that holds the snapshot of a job, or "".
+func (s *Store) SnapshotObject(ctx context.Context, id string) string {
+	it, _ := s.get(ctx, jobKey(id))
+	return textOf(it["snapshot"])
+}

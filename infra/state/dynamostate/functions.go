@@ -271,7 +271,7 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 
 // Due returns at most limit functions whose next time has come, fairly: each tenant has its share of the limit.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error) {
-	due, err := s.due(ctx, schedulesList, now, limit)
+	due, err := s.due(ctx, dueIndex(), schedulesList, now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("look for schedules: %w", err)
 	}

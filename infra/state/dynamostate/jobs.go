@@ -18,6 +18,9 @@ func jobFolder(id string) string { return "jobs/" + id }
 // idOf returns the ID of a job from its key.
 func idOf(k key) string { return strings.TrimPrefix(textOf(k["pk"]), "job#") }
 
+// validID reports whether an ID is that of an execution or of a session, and so can be part of a key.
+func validID(id string) bool { return execution.ValidID(id) || execution.ValidSessionID(id) }
+
 // class maps a priority to a key part that sorts the highest first.
 func class(priority string) string {
 	switch priority {
@@ -40,11 +43,14 @@ func jobEntry(j execution.Job) entry {
 	case j.Callback != nil && j.Callback.State == execution.CallbackPending:
 		return timed(callbacksList, j.Callback.Next, j.Tenant, j.ID)
 	}
+	if j.Status == execution.Paused {
+		return entry{}
+	}
 	return timed(endedList, j.EndedAt, j.Tenant, j.ID)
 }
 
-// setJob writes a job into its item. A request that the item holds stays as it is.
-func (t *table) setJob(ctx context.Context, it item, j execution.Job) error {
+// setJob writes a job into its item, which holds the job as it was. A request that the item holds stays as it is.
+func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error {
 	doc, err := json.Marshal(j)
 	if err != nil {
 		return err
@@ -63,11 +69,14 @@ func (t *table) setJob(ctx context.Context, it item, j execution.Job) error {
 			return err
 		}
 	}
-	delete(it, "result")
-	if len(j.Result) > 0 {
-		if it["result"], err = t.keep(ctx, jobFolder(j.ID), j.Result); err != nil {
-			return err
-		}
+	if it["result"], err = t.keepAgain(ctx, jobFolder(j.ID), it["result"], was.Result, j.Result); err != nil {
+		return err
+	}
+	if len(j.Result) == 0 {
+		delete(it, "result")
+	}
+	if err := t.setWait(ctx, it, was, j); err != nil {
+		return err
 	}
 	it["status"], it["owner"] = text(string(j.Status)), text(j.Owner)
 	it["started"], it["startBefore"] = number(millis(j.StartedAt)), number(millis(j.StartBefore))
@@ -93,7 +102,9 @@ func (t *table) jobOf(ctx context.Context, it item) (j execution.Job, err error)
 	}
 	j.Status, j.Owner = execution.Status(textOf(it["status"])), textOf(it["owner"])
 	j.StartedAt, j.StartBefore = fromMillis(numberOf(it["started"])), fromMillis(numberOf(it["startBefore"]))
-	j.Result, err = t.load(ctx, it["result"])
+	if j.Result, err = t.load(ctx, it["result"]); err == nil {
+		j.Snapshot, err = t.load(ctx, it["snapshot"])
+	}
 	return j, err
 }
 
@@ -103,19 +114,20 @@ func unreadable(what string, err error) error {
 }
 
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if the tenant has
-// too many queued jobs.
+// too many jobs
+// that are queued or paused.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	switch {
 	case s.cfg.NoJobs:
 		return execution.ErrNotKept
-	case !execution.ValidID(job.ID):
+	case !validID(job.ID):
 		return fmt.Errorf("submit job: %q cannot be part of a key", job.ID)
 	}
 	if err := s.room(ctx, job.Tenant); err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
 	it := jobKey(job.ID)
-	err := s.setJob(ctx, it, job)
+	err := s.setJob(ctx, it, execution.Job{}, job)
 	if err == nil {
 		it["v"] = text(token())
 		err = s.put(ctx, it, "")
@@ -135,8 +147,12 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 // room counts one more job of a tenant, or returns execution.ErrFull.
 func (s *Store) room(ctx context.Context, tenant string) error {
 	jobs, err := s.tallies.Used(execution.QuotaJobs, tenant, func() (int64, error) {
-		n, err := s.count(ctx, queuedList, tenantPart(tenant), s.cfg.MaxJobsPerTenant)
-		return int64(n), err
+		queued, err := s.count(ctx, dueIndex(), queuedList, tenantPart(tenant), s.cfg.MaxJobsPerTenant)
+		if err != nil {
+			return 0, err
+		}
+		paused, err := s.count(ctx, pausedIndex(), tenantPart(tenant), "job#", s.cfg.MaxJobsPerTenant)
+		return int64(queued + paused), err
 	})
 	if err != nil {
 		return err
@@ -150,7 +166,7 @@ func (s *Store) room(ctx context.Context, tenant string) error {
 
 // Job returns a job. The error is execution.ErrNotFound if there is none.
 func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err error) {
-	if !execution.ValidID(id) {
+	if !validID(id) {
 		return job, execution.ErrNotFound
 	}
 	for range changes {
@@ -172,7 +188,7 @@ func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err erro
 // and its error is returned.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
 	var job execution.Job
-	if !execution.ValidID(id) {
+	if !validID(id) {
 		return job, execution.ErrNotFound
 	}
 	err := s.change(ctx, jobKey(id), token(), s.claimedItem(id), func(it item, there bool) (err error) {
@@ -182,16 +198,16 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		if job, err = s.jobOf(ctx, it); err != nil {
 			return err
 		}
-		stopping := job.Cancel
+		was := job
 		if err := fn(&job); err != nil {
 			return err
 		}
-		if job.Cancel && !stopping && job.Status == execution.Running {
+		if job.Cancel && !was.Cancel && job.Status == execution.Running {
 			if err := s.tellOwner(ctx, job); err != nil {
 				return err
 			}
 		}
-		return s.setJob(ctx, it, job)
+		return s.setJob(ctx, it, was, job)
 	})
 	if err == nil && job.Status != execution.Running {
 		s.letGo(id)

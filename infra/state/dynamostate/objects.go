@@ -1,6 +1,7 @@
 package dynamostate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,16 @@ func (t *table) keep(ctx context.Context, folder string, body []byte) (types.Att
 	return text(at), nil
 }
 
+// keepAgain returns the attribute of a content that an item has, if it is the same as before, and else that of keep.
+func (t *table) keepAgain(
+	ctx context.Context, folder string, had types.AttributeValue, before, body []byte,
+) (types.AttributeValue, error) {
+	if had != nil && bytes.Equal(before, body) {
+		return had, nil
+	}
+	return t.keep(ctx, folder, body)
+}
+
 // load returns the content of an attribute, or nil if there is none. The error is errMoved if its object is gone: the
 // item was changed meanwhile.
 func (t *table) load(ctx context.Context, value types.AttributeValue) ([]byte, error) {
@@ -52,7 +63,7 @@ func (t *table) load(ctx context.Context, value types.AttributeValue) ([]byte, e
 }
 
 // contentAttributes returns the names of the attributes that may name objects.
-func contentAttributes() []string { return []string{"doc", "request", "result", "body"} }
+func contentAttributes() []string { return []string{"doc", "request", "result", "snapshot", "body"} }
 
 // discard deletes the objects that one item names and others do not. If that fails, they stay for the lifecycle of the
 // bucket.

@@ -19,7 +19,7 @@ func hash(b []byte) string {
 // Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers
 // each. Each tenant has its share of the limit.
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
-	due, err := s.due(ctx, callbacksList, now, limit)
+	due, err := s.due(ctx, dueIndex(), callbacksList, now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("take callbacks: %w", err)
 	}

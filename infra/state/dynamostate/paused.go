@@ -2,19 +2,86 @@ package dynamostate
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// A noWaits is the part of a store for paused jobs of one that keeps none. A gateway with keys for snapshots refuses to
-// start on it.
-type noWaits struct{}
+// pausedAttributes returns the attributes by which the index of paused jobs shows a job.
+func pausedAttributes() []string { return []string{"doc", "subject"} }
 
-// DueWaits returns nothing.
-func (noWaits) DueWaits(context.Context, time.Time, int) ([]execution.Job, error) { return nil, nil }
+// setWait writes into the item of a job what only a paused job has, and its snapshot until it ends.
+func (t *table) setWait(ctx context.Context, it item, was, j execution.Job) (err error) {
+	if j.Ended() || len(j.Snapshot) == 0 {
+		delete(it, "snapshot")
+	} else if it["snapshot"], err = t.keepAgain(ctx, jobFolder(j.ID), it["snapshot"], was.Snapshot,
+		j.Snapshot); err != nil {
+		return err
+	}
+	for _, name := range []string{"wake", "paused", "subject"} {
+		delete(it, name)
+	}
+	if j.Status == execution.Paused {
+		it["wake"] = text(timed("", j.Wait.DueAt, j.Tenant, j.ID).at)
+		it["paused"] = text(tenantPart(j.Tenant))
+		if j.Subject != "" {
+			it["subject"] = binary([]byte(j.Subject))
+		}
+	}
+	return nil
+}
 
-// Paused returns nothing.
-func (noWaits) Paused(context.Context, string, string, string, int) ([]execution.Job, error) {
-	return nil, nil
+// DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
+// tenant has its share.
+func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) (out []execution.Job, err error) {
+	due, err := s.due(ctx, wakeIndex(), string(execution.Paused), now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("look for paused jobs: %w", err)
+	}
+	for _, l := range due {
+		job, err := s.Job(ctx, idOf(l.key))
+		switch {
+		case errors.Is(err, execution.ErrNotFound):
+		case err != nil:
+			return nil, fmt.Errorf("look for paused jobs: %w", err)
+		case job.Status == execution.Paused && !job.Wait.DueAt.After(now): // the index may be behind
+			out = append(out, job)
+		}
+	}
+	return out, nil
+}
+
+// Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their
+// IDs. The jobs have neither request nor snapshot, and may be as they were a moment ago.
+func (s *Store) Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error) {
+	x := pausedIndex()
+	in := &dynamodb.QueryInput{TableName: &s.name, IndexName: &x.name, Limit: page(limit),
+		KeyConditionExpression:    aws.String("paused = :tenant AND pk > :after"),
+		ExpressionAttributeValues: item{":tenant": text(tenantPart(tenant)), ":after": jobKey(after)["pk"]}}
+	if subject != "" {
+		in.FilterExpression, in.Limit = aws.String("subject = :subject"), nil
+		in.ExpressionAttributeValues[":subject"] = binary([]byte(subject))
+	}
+	var out []execution.Job
+	err := s.query(ctx, in, func(it item) (bool, error) {
+		it["request"] = binary([]byte("{}"))
+		job, err := s.jobOf(ctx, it)
+		if err == nil {
+			job.Status = execution.Paused
+			out = append(out, job)
+		}
+		if errors.Is(err, errMoved) {
+			err = nil // it was changed meanwhile
+		}
+		return len(out) < limit, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for paused jobs: %w", err)
+	}
+	return out, nil
 }

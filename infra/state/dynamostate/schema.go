@@ -1,7 +1,6 @@
 package dynamostate
 
 import (
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -16,11 +15,17 @@ func Schema(name string) *dynamodb.CreateTableInput {
 			{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange},
 		}
 	}
+	ordered := func(x index, has types.Projection) types.GlobalSecondaryIndex {
+		return types.GlobalSecondaryIndex{IndexName: &x.name, KeySchema: keys(x.hash, x.sort), Projection: &has}
+	}
+	keysOnly := types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
+	withDocuments := types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: pausedAttributes()}
 	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
 		KeySchema: keys("pk", "sk"),
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{IndexName: aws.String(indexName),
-			KeySchema: keys("list", "at"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}}}}
-	for _, attribute := range []string{"pk", "sk", "list", "at"} {
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{
+			ordered(dueIndex(), keysOnly), ordered(wakeIndex(), keysOnly), ordered(pausedIndex(), withDocuments),
+		}}
+	for _, attribute := range []string{"pk", "sk", "list", "at", "status", "wake", "paused"} {
 		in.AttributeDefinitions = append(in.AttributeDefinitions,
 			types.AttributeDefinition{AttributeName: &attribute, AttributeType: types.ScalarAttributeTypeS})
 	}

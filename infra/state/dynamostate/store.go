@@ -18,7 +18,6 @@ import (
 
 // A Store is one gateway's view of the state in a table. It is safe for concurrent use.
 type Store struct {
-	noWaits
 	*table
 	cfg  Config
 	id   string // of this process

@@ -148,12 +148,14 @@ func (s Transfer) Import(ctx context.Context, in transfer.Item) error {
 	case in.Function != nil:
 		return s.importFunction(ctx, *in.Function)
 	case in.Job != nil:
-		if !execution.ValidID(in.Job.ID) {
+		if !validID(in.Job.ID) {
 			return fmt.Errorf("job %q cannot be part of a key", in.Job.ID)
 		}
 		return s.change(ctx, jobKey(in.Job.ID), token(), nil, func(it item, _ bool) error {
 			delete(it, "request")
-			return s.setJob(ctx, it, *in.Job) // the owner of a running job has no heartbeat
+			delete(it, "result")
+			delete(it, "snapshot")
+			return s.setJob(ctx, it, execution.Job{}, *in.Job) // the owner of a running job has no heartbeat
 		})
 	case in.Key != nil:
 		k := in.Key
