@@ -17,7 +17,7 @@ type call struct {
 	id      string // the Lambda request id
 	payload []byte
 	tenant  string // Lambda's tenant id
-	owner   string // the tenant whose process it needs
+	by      caller // whose process it needs
 	// when the process will be killed; zero: Config.MaxExecution after it was handed the call
 	deadline time.Time
 	lines    bool                  // the answer is read line by line
@@ -52,7 +52,7 @@ func newCall(id string, payload []byte, tenant string, deadline time.Time) *call
 		id:       id,
 		payload:  payload,
 		tenant:   tenant,
-		owner:    tenant,
+		by:       caller{tenant: tenant},
 		deadline: deadline,
 		parts:    make(chan part, 16),
 		begun:    make(chan struct{}),
@@ -108,7 +108,7 @@ const (
 // place passes c to a process. The error is that of the context, or why there is no process; c has not run then.
 func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 	for {
-		proc, err := p.roster.claim(ctx, c.owner)
+		proc, err := p.roster.claim(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -138,6 +138,7 @@ func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string,
 			c = c.again()
 			continue
 		}
+		p.roster.ended(proc, c)
 		p.count(end)
 		return proc, end, nil
 	}
@@ -146,7 +147,7 @@ func (p *Pool) carry(waiting, running context.Context, c *call, cancelID string,
 // again returns a call for the same invocation, after c got lost.
 func (c *call) again() *call {
 	n := newCall(c.id, c.payload, c.tenant, c.deadline)
-	n.lines, n.inv, n.owner = c.lines, c.inv, c.owner
+	n.lines, n.inv, n.by = c.lines, c.inv, c.by
 	return n
 }
 

@@ -47,7 +47,7 @@ func (p *Pool) call(ctx context.Context, whole *execution.Invocation, inv execut
 		return execution.Reply{}, replystream.Internal(fmt.Errorf("draw a request id: %w", err))
 	}
 	c := newCall(id, payload, inv.Caller.Tenant, p.killAt(ctx, began))
-	c.lines, c.inv = true, whole
+	c.lines, c.inv, c.by.subject = true, whole, inv.Caller.Subject
 	a := replystream.New(inv, onLog)
 	_, end, err := p.carry(ctx, ctx, c, inv.ID, a.Take)
 	if err != nil {

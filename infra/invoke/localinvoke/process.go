@@ -41,6 +41,7 @@ type process struct {
 	counter *counter   // likewise
 	milestones
 	binding
+	loan loan
 
 	mu         sync.Mutex
 	state      state
@@ -63,6 +64,7 @@ type milestones struct {
 type binding struct {
 	tenant string // if bound is set
 	bound  bool
+	left   bool // it ends, and its successor is not ready
 }
 
 // fate is why and whether a process ends.

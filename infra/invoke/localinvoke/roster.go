@@ -16,6 +16,10 @@ var errBusy = errors.New("too many calls are waiting for a function process")
 // If tenants are kept apart, a process serves only the tenant of its first call. A call takes a process of its own
 // tenant or an unbound one. If there is neither, the process that was idle longest is evicted, and the call waits for
 // its replacement.
+//
+// A caller owes the processes of its finished calls until they are idle again or, if they ended, replaced. If tenants
+// are kept apart, a caller that owes one does not get the last idle process that may serve its tenant: calls that end
+// their processes, faster than these start, delay no other caller.
 type roster struct {
 	mu      sync.Mutex
 	idle    []*process // the one used last is the last
@@ -26,25 +30,35 @@ type roster struct {
 	apart   bool
 	evict   func(*process)
 	reserve int
-	coming  int // evicted processes whose successors are not ready yet
+	coming  int // processes that ended or are ending, and whose successors, which are unbound, are not ready yet
+	owed    map[caller]int
 	// down, if set, is why no process will come: claims fail with it at once.
 	down error
 }
 
-type waiter struct {
-	tenant string
-	ready  chan *process // closed without a value when the roster goes down
-	err    error         // why, set before ready is closed
+// A caller is a subject of a tenant.
+type caller struct{ tenant, subject string }
+
+// A loan is the last call of a process. It belongs to the roster.
+type loan struct {
+	call *call // nil once the process is idle again or replaced
+	over bool  // the call is over
 }
 
-// claim takes an idle process for a tenant, or waits for one.
-func (r *roster) claim(ctx context.Context, tenant string) (*process, error) {
+type waiter struct {
+	call  *call
+	ready chan *process // closed without a value when the roster goes down
+	err   error         // why, set before ready is closed
+}
+
+// claim takes an idle process for a call, or waits for one.
+func (r *roster) claim(ctx context.Context, c *call) (*process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
-	if p := r.pick(tenant); p != nil {
-		r.bind(p, tenant)
+	if p := r.pick(c); p != nil {
+		r.lend(p, c)
 		evicted := r.refill()
 		r.mu.Unlock()
 		r.end(evicted)
@@ -58,9 +72,12 @@ func (r *roster) claim(ctx context.Context, tenant string) (*process, error) {
 		r.mu.Unlock()
 		return nil, errBusy
 	}
-	w := &waiter{tenant: tenant, ready: make(chan *process, 1)}
+	w := &waiter{call: c, ready: make(chan *process, 1)}
 	r.waiting = append(r.waiting, w)
-	evicted := r.makeRoom()
+	var evicted *process
+	if r.owed[c.by] == 0 {
+		evicted = r.makeRoom()
+	}
 	r.mu.Unlock()
 	r.end(evicted)
 
@@ -86,33 +103,107 @@ func (r *roster) claim(ctx context.Context, tenant string) (*process, error) {
 	return nil, ctx.Err()
 }
 
-// put offers a process that is ready for work. The first waiting call gets it; a process that may not serve that call
-// is evicted for one that may.
+// put offers a process that is ready for work. The first waiting call that may have it gets it; a process that may not
+// serve that call is evicted for one that may.
 func (r *roster) put(p *process) {
 	r.mu.Lock()
-	if !p.bound && r.coming > 0 {
-		r.coming--
-	}
+	r.settle(p)
+	r.idle = append(r.idle, p)
 	var evicted *process
-	switch {
-	case len(r.waiting) == 0:
-		r.idle = append(r.idle, p)
+	if w := r.serve(); w == nil {
 		evicted = r.refill()
-	case !r.suits(p, r.waiting[0].tenant):
-		evicted = p
-		r.coming++
-	default:
-		w := r.waiting[0]
-		r.waiting = slices.Delete(r.waiting, 0, 1)
-		r.bind(p, w.tenant)
-		w.ready <- p
+	} else if i := slices.Index(r.idle, p); i >= 0 && !r.suits(p, w.call.by.tenant) {
+		evicted = r.remove(i)
 	}
 	r.mu.Unlock()
 	r.end(evicted)
 }
 
-// pick takes the idle process that serves a tenant's call best; nil if none may serve it.
-func (r *roster) pick(tenant string) *process {
+// ended notes that a call of a process is over. The process may be idle again already.
+func (r *roster) ended(p *process, c *call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.apart || p.loan.call != c {
+		return
+	}
+	if r.owed == nil {
+		r.owed = map[caller]int{}
+	}
+	p.loan.over = true
+	r.owed[c.by]++
+}
+
+// leave notes that a process, which is not idle, ends.
+func (r *roster) leave(p *process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaves(p)
+}
+
+func (r *roster) leaves(p *process) {
+	if !p.left {
+		p.left = true
+		r.coming++
+	}
+}
+
+// replaced notes that the successor of a process that left is ready or cannot start.
+func (r *roster) replaced(p *process) {
+	r.mu.Lock()
+	r.settle(p)
+	if p.left {
+		p.left = false
+		r.coming--
+	}
+	var evicted *process
+	if r.serve() != nil {
+		evicted = r.makeRoom()
+	} else {
+		evicted = r.refill()
+	}
+	r.mu.Unlock()
+	r.end(evicted)
+}
+
+// settle ends the loan of a process.
+func (r *roster) settle(p *process) {
+	if p.loan.over {
+		by := p.loan.call.by
+		if r.owed[by]--; r.owed[by] == 0 {
+			delete(r.owed, by)
+		}
+	}
+	p.loan = loan{}
+}
+
+// serve lends idle processes to waiting calls, in order, up to the first for which there is none, which it returns.
+// Calls of callers that have to wait for what they owe are passed over.
+func (r *roster) serve() *waiter {
+	var first *waiter
+	r.waiting = slices.DeleteFunc(r.waiting, func(w *waiter) bool {
+		if first != nil {
+			return false
+		}
+		p := r.pick(w.call)
+		if p == nil {
+			if r.owed[w.call.by] == 0 {
+				first = w
+			}
+			return false
+		}
+		r.lend(p, w.call)
+		w.ready <- p
+		return true
+	})
+	return first
+}
+
+// pick takes the idle process that serves a call best; nil if none may serve it.
+func (r *roster) pick(c *call) *process {
+	tenant := c.by.tenant
+	if r.owed[c.by] > 0 && r.suitable(tenant) < 2 {
+		return nil
+	}
 	best := -1
 	for i := len(r.idle) - 1; i >= 0 && best < 0; i-- {
 		if p := r.idle[i]; !r.apart || p.bound && p.tenant == tenant {
@@ -136,9 +227,22 @@ func (r *roster) suits(p *process, tenant string) bool {
 	return !r.apart || !p.bound || p.tenant == tenant
 }
 
-func (r *roster) bind(p *process, tenant string) {
+// suitable returns the number of idle processes that may serve a tenant.
+func (r *roster) suitable(tenant string) int {
+	n := 0
+	for _, p := range r.idle {
+		if r.suits(p, tenant) {
+			n++
+		}
+	}
+	return n
+}
+
+// lend hands a process to a call.
+func (r *roster) lend(p *process, c *call) {
+	p.loan = loan{call: c}
 	if r.apart {
-		p.bound, p.tenant = true, tenant
+		p.bound, p.tenant = true, c.by.tenant
 	}
 }
 
@@ -174,7 +278,7 @@ func (r *roster) makeRoom() *process {
 func (r *roster) remove(i int) *process {
 	p := r.idle[i]
 	r.idle = slices.Delete(r.idle, i, i+1)
-	r.coming++
+	r.leaves(p)
 	return p
 }
 

@@ -70,7 +70,7 @@ func (s service) vouch(ctx context.Context, c *call) (vouched, error) {
 	if inv.Caller.Tenant == "" {
 		inv.Caller.Tenant = c.tenant
 	}
-	c.owner, known.inv = inv.Caller.Tenant, &inv
+	c.by, known.inv = caller{inv.Caller.Tenant, inv.Caller.Subject}, &inv
 	return known, nil
 }
 

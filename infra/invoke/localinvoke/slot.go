@@ -20,6 +20,7 @@ const (
 // A slot keeps one process running.
 type slot struct {
 	pool *Pool
+	last *process // the one that ended last, until it is replaced
 
 	// Guarded by the pool's mu.
 	current  *process
@@ -85,6 +86,13 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 		delete(p.byAddress, proc.env)
 		s.current = nil
 		p.mu.Unlock()
+		s.settle()
+		select {
+		case <-proc.ready:
+			p.roster.leave(proc)
+			s.last = proc
+		default: // it never was in the roster
+		}
 	}()
 	if err := proc.launch(p); err != nil {
 		return false, err
@@ -104,6 +112,7 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 			ready = nil
 			late.Stop()
 			s.started()
+			s.settle()
 			onReady()
 		case <-late.C:
 			proc.kill(startup)
@@ -114,6 +123,14 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 		case <-proc.gone:
 			return s.judge(proc)
 		}
+	}
+}
+
+// settle ends the loan of the process that ended last: its successor is ready, or does not start.
+func (s *slot) settle() {
+	if s.last != nil {
+		s.pool.roster.replaced(s.last)
+		s.last = nil
 	}
 }
 

@@ -115,6 +115,7 @@ func (p *Pool) replaced(proc *process) bool {
 	if why == notKilled {
 		return false
 	}
+	p.roster.leave(proc)
 	proc.kill(why)
 	return true
 }
