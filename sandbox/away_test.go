@@ -41,23 +41,15 @@ func openPool(t testing.TB, k foreign.Kind, jit bool) *engines.Pool {
 	if err != nil {
 		t.Skip("needs " + k.Binary)
 	}
-	version, err := engines.Version(t.Context(), binary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.CheckVersion(version); err != nil {
+	setup, err := k.SetUp(t.Context(), binary, jit, engines.Output)
+	if errors.Is(err, foreign.ErrUnfit) {
 		t.Skip(err)
 	}
-	options, err := engines.Output(t.Context(), binary, k.OptionsArgument())
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := k.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := engines.Open(t.Context(), engines.Config{
-		Name: k.Name, Command: k.Command(binary, jit, options), Env: k.Env(), Program: program, JIT: jit,
+		Name: k.Name, Command: setup.Command, Env: setup.Env, Program: setup.Program, JIT: jit,
 	})
 	if err != nil {
 		t.Fatal(err)

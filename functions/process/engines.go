@@ -100,28 +100,17 @@ func OpenEngines(ctx context.Context, s EngineSettings, log *slog.Logger) (_ *En
 			return nil, fmt.Errorf("ENGINES: %s needs the program %s, on the path or in ENGINE_%s: %w", name, kind.Binary,
 				strings.ToUpper(name), err)
 		}
-		version, err := engines.Version(ctx, program)
-		if err == nil {
-			err = kind.CheckVersion(version)
-		}
+		setup, err := kind.SetUp(ctx, program, s.JIT, engines.Output)
 		if err != nil {
 			return nil, fmt.Errorf("ENGINES: %w", err)
-		}
-		options, err := engines.Output(ctx, program, kind.OptionsArgument())
-		if err != nil {
-			return nil, fmt.Errorf("ENGINES: %w", err)
-		}
-		text, err := kind.Program()
-		if err != nil {
-			return nil, err
 		}
 		pool, err := engines.Open(ctx, engines.Config{
-			Name: name, Command: kind.Command(program, s.JIT, options), Program: text, Env: kind.Env(), JIT: s.JIT, Logger: log,
+			Name: name, Command: setup.Command, Env: setup.Env, Program: setup.Program, JIT: s.JIT, Logger: log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("ENGINES: %w", err)
 		}
-		f.pools[name], f.builds[name] = pool, kind.BuildName(version, s.JIT)
+		f.pools[name], f.builds[name] = pool, setup.Build
 	}
 	return f, nil
 }

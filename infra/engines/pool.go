@@ -225,21 +225,15 @@ func (p *Pool) fromOne(ctx context.Context, onReady func()) error {
 	}
 }
 
-// Version returns what a program prints if it is asked for its version, without a leading v.
-func Version(ctx context.Context, program string) (string, error) {
-	out, err := Output(ctx, program, "--version")
-	return strings.TrimPrefix(strings.TrimSpace(out), "v"), err
-}
-
-// Output returns what a program prints if it is run with one argument. The program has ten seconds.
-func Output(ctx context.Context, program, argument string) (string, error) {
+// Output runs a program with an environment and returns what it prints. The program has ten seconds.
+func Output(ctx context.Context, env []string, program string, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, argument)
-	cmd.Env = []string{"OPENSSL_CONF=/dev/null"}
+	cmd := exec.CommandContext(ctx, program, arguments...)
+	cmd.Env = append([]string{}, env...)
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("run %s %s: %w", program, argument, err)
+		return "", fmt.Errorf("run %s: %w", cmd, err)
 	}
 	return string(out), nil
 }

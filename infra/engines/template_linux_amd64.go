@@ -62,6 +62,7 @@ func newTemplate(ctx context.Context, cfg Config) (_ *template, err error) {
 	if err := t.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
+	closeAll(linkEnd, courierEnd) // if the engine has them alone, reading the link tells when it ends
 	stop := context.AfterFunc(ctx, func() { _ = link.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	written := make(chan error, 1)

@@ -10,7 +10,7 @@ import (
 
 // The walls hold against machine code: a process of an engine does the system calls that owned code would do.
 func TestOwnedCodeReachesNothing(t *testing.T) {
-	if version, err := Version(t.Context(), "node"); err != nil || version < "20" {
+	if version, err := Output(t.Context(), nil, "node", "--version"); err != nil || version < "v20" {
 		t.Skipf("needs Node.js 20 or newer; this is %q (%v)", version, err)
 	}
 	runtime.LockOSThread() // the thread that traces; it ends with the test

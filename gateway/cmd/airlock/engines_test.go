@@ -23,8 +23,8 @@ const firstExecution = `{
 // needsV8 skips a test where V8 cannot be turned on.
 func needsV8(t *testing.T) {
 	t.Helper()
-	version, err := engines.Version(t.Context(), "node")
-	if err != nil || version < "20" || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+	version, err := engines.Output(t.Context(), nil, "node", "--version")
+	if err != nil || version < "v20" || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("needs Node.js 20 or newer, and Linux on amd64")
 	}
 }
