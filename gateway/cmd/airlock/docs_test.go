@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/airlock-run/airlock/policy/deployment"
 )
 
@@ -160,10 +158,6 @@ func (r *documentReader) read(s snippet, after *snippet) {
 	case "js", "ts":
 		r.guest(s, after)
 	case "yaml":
-		if s.marked("alerts") {
-			r.alerts(s)
-			return
-		}
 		if _, err := deployment.Parse("policy.yaml", []byte(s.text)); err != nil {
 			r.failf(s, "%v", err)
 		}
@@ -175,19 +169,6 @@ func (r *documentReader) read(s snippet, after *snippet) {
 	case "", "mermaid":
 	default:
 		r.failf(s, "nothing knows how to check %s", s.language)
-	}
-}
-
-// alerts checks that rules are YAML; that their metrics are there is for the test of the list of metrics.
-func (r *documentReader) alerts(s snippet) {
-	var rules struct {
-		Groups []struct {
-			Rules []struct{ Alert, Expr string }
-		}
-	}
-	if err := yaml.Unmarshal([]byte(s.text), &rules); err != nil || len(rules.Groups) == 0 ||
-		len(rules.Groups[0].Rules) == 0 {
-		r.failf(s, "are no rules: %v", err)
 	}
 }
 
