@@ -116,10 +116,13 @@ func routeCases() []routeCase {
 			}},
 		{route: "POST /api/sessions", path: "/api/sessions", body: `{}`, scope: authn.Execute, ok: 201, bad: []try{
 			{body: `{`, status: 400}, {body: `[]`, status: 400}, {body: `{"code":"1"}`, status: 400},
-			{body: `{"policy":"strict"}`, status: 400}, {body: `{"policy":"none"}`, status: 400},
+			{body: `{"step":0}`, status: 400}, {body: `{"policy":"strict"}`, status: 400}, {body: `{"policy":"none"}`, status: 400},
 			{body: `{"maxAge":0}`, status: 400}, {body: `{"maxAge":1e300}`, status: 400}, {body: `{"maxAge":"1"}`, status: 400},
 			{status: 415, headers: []string{"Content-Encoding: gzip"}},
 		}},
+		{route: "GET /api/sessions", path: "/api/sessions", scope: authn.Execute, ok: 200,
+			bad: queries("/api/sessions", "limit=0", "limit=201", "limit=x", "cursor=x", "cursor=exec_0123456789",
+				"status=a")},
 		{route: "GET /api/sessions/{id}", path: "/api/sessions/{session}", scope: authn.Execute, ok: 200, others: 404,
 			bad: []try{{path: "/api/sessions/{id}", status: 404}, {path: "/api/sessions/" + long, status: 404}}},
 		{route: "DELETE /api/sessions/{id}", path: "/api/sessions/{session}", scope: authn.Execute, ok: 204, others: 404,
@@ -132,6 +135,7 @@ func routeCases() []routeCase {
 		{route: "POST /api/sessions/{id}/fork", path: "/api/sessions/{session}/fork", scope: authn.Execute, ok: 201,
 			others: 404, bad: []try{
 				{body: `{"policy":"extended"}`, status: 400}, {body: `{"code":"1"}`, status: 400},
+				{body: `{"step":1}`, status: 400}, {body: `{"step":-1}`, status: 400}, {body: `{"step":0.5}`, status: 400},
 				{path: "/api/sessions/{id}/fork", status: 404},
 			}},
 		{route: "GET /api/engines", path: "/api/engines", ok: 200},

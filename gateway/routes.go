@@ -105,6 +105,7 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 
 	ss := g.Group("/sessions", h.background.requireState, h.sessions.Available)
 	ss.Post("", need(authn.Execute), onceLasting(h.sessions.Create))
+	ss.Get("", need(authn.Execute), h.sessions.List)
 	ss.Get("/:id", need(authn.Execute), h.sessions.Get)
 	ss.Delete("/:id", need(authn.Execute), h.sessions.Delete)
 	ss.Post("/:id/execute", need(authn.Execute), once(h.sessions.Execute))

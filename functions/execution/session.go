@@ -62,4 +62,6 @@ type Session struct {
 	// Running is the ID of the execution that is the next step, and Until is when it has certainly ended.
 	Running string    `json:"running,omitempty"`
 	Until   time.Time `json:"until,omitzero"`
+	// Kept is the number of steps before the last one whose snapshots are stored, too.
+	Kept int `json:"kept,omitempty"`
 }

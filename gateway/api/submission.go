@@ -84,3 +84,14 @@ type Decision struct {
 	Value    json.RawMessage `json:"value,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 }
+
+// SessionOptions say what session a caller wants.
+type SessionOptions struct {
+	Policy string `json:"policy"`
+	// MaxAge is in milliseconds; nil means the default.
+	MaxAge *float64 `json:"maxAge"`
+	// From is the ID of the session that the new one is a fork of, if any. Step is the completed step whose state the
+	// fork begins with; nil means the last.
+	From string `json:"from"`
+	Step *int   `json:"step"`
+}

@@ -1,16 +1,16 @@
 package sessions
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
-	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/policy"
 )
 
@@ -18,21 +18,29 @@ import (
 type view struct {
 	ID     string `json:"id"`
 	Policy string `json:"policy"`
-	// Steps is the number of completed steps.
+	// Steps is the number of completed steps, and Earliest the first of them that a fork can begin after.
 	Steps     int    `json:"steps"`
+	Earliest  int    `json:"earliest"`
 	Running   bool   `json:"running"`
 	CreatedAt string `json:"createdAt"`
 	ChangedAt string `json:"changedAt"`
 	ExpiresAt string `json:"expiresAt"`
-	// Bytes is the size of the stored snapshot.
-	Bytes int `json:"bytes"`
+	// Bytes is the size of the stored snapshots. Lists leave it out.
+	Bytes *int `json:"bytes,omitempty"`
 }
 
 func (s *Sessions) viewOf(job execution.Job) view {
+	v := s.listed(job)
+	v.Bytes = new(len(job.Snapshot))
+	return v
+}
+
+// listed returns a session as a list shows it.
+func (s *Sessions) listed(job execution.Job) view {
 	w := job.Wait
 	return view{
-		ID: job.ID, Policy: w.Tier, Steps: w.Segment, Running: running(job, s.cfg.Now()), CreatedAt: api.Stamp(w.Since),
-		ChangedAt: api.Stamp(w.Changed), ExpiresAt: api.Stamp(w.ExpiresAt), Bytes: len(job.Snapshot),
+		ID: job.ID, Policy: w.Tier, Steps: w.Segment, Earliest: earliest(job), Running: running(job, s.cfg.Now()),
+		CreatedAt: api.Stamp(w.Since), ChangedAt: api.Stamp(w.Changed), ExpiresAt: api.Stamp(w.ExpiresAt),
 	}
 }
 
@@ -61,18 +69,11 @@ func (h *Handlers) Available(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// options are the members of a request that makes a session.
-type options struct {
-	Policy string `json:"policy"`
-	// MaxAge is in milliseconds; 0 means the default.
-	MaxAge *float64 `json:"maxAge"`
-}
-
 // defaultAge is how long a session exists unless its caller or its tier says otherwise.
 const defaultAge = 24 * time.Hour
 
 // ageOf returns how long a session of a tier may exist.
-func (o options) ageOf(tier policy.Tier) (time.Duration, error) {
+func ageOf(o api.SessionOptions, tier policy.Tier) (time.Duration, error) {
 	most := tier.Waits.MaxAge
 	if o.MaxAge == nil {
 		return min(defaultAge, most), nil
@@ -84,12 +85,12 @@ func (o options) ageOf(tier policy.Tier) (time.Duration, error) {
 	return time.Duration(*o.MaxAge) * time.Millisecond, nil
 }
 
-// tier returns the tier that a session may have.
-func (h *Handlers) tier(c *fiber.Ctx, name string) (policy.Tier, error) {
+// tier returns the tier of a session for the caller of a submission.
+func (h *Handlers) tier(s api.Submission, name string) (policy.Tier, error) {
 	if name == "" {
 		name = policy.DefaultTier
 	}
-	s := api.NewSubmission(c, execution.Request{Code: "0", Policy: name}, h.Sessions.cfg.Now())
+	s.Request = execution.Request{Code: "0", Policy: name}
 	if err := h.Validate(s); err != nil {
 		return policy.Tier{}, err
 	}
@@ -101,48 +102,105 @@ func (h *Handlers) tier(c *fiber.Ctx, name string) (policy.Tier, error) {
 	return tier, nil
 }
 
-// Create serves POST /api/sessions.
-func (h *Handlers) Create(c *fiber.Ctx) error {
-	var o options
-	if err := api.DecodeSmall(c, &o, "an object with the fields policy and maxAge"); err != nil {
-		return err
+// make makes a session, or a fork of one, for the caller of a submission.
+func (h *Handlers) make(ctx context.Context, from api.Submission, o api.SessionOptions) (execution.Job, error) {
+	var job execution.Job
+	if o.From != "" {
+		found, err := h.find(ctx, from.Caller, o.From)
+		if err != nil {
+			return job, err
+		}
+		if job = found; o.Policy != "" && o.Policy != job.Wait.Tier {
+			return job, api.Invalid("policy", "must be left out: a fork has the policy of its session")
+		}
+		o.Policy = job.Wait.Tier
 	}
-	tier, err := h.tier(c, o.Policy)
+	tier, err := h.tier(from, o.Policy)
 	if err != nil {
-		return err
+		return job, err
 	}
-	age, err := o.ageOf(tier)
+	age, err := ageOf(o, tier)
+	switch {
+	case err != nil:
+		return job, err
+	case o.From == "" && o.Step != nil:
+		return job, api.Invalid("step", "belongs to a fork")
+	case o.From == "":
+		return h.Sessions.create(ctx, from, tier.Name, age)
+	}
+	step, err := stepOf(o, job)
 	if err != nil {
-		return err
+		return job, err
 	}
-	job, err := h.Sessions.create(c.UserContext(), api.NewSubmission(c, execution.Request{}, h.Sessions.cfg.Now()),
-		tier.Name, age)
-	if err != nil {
-		return err
-	}
-	return h.created(c, job)
+	return h.Sessions.fork(ctx, from, job, step, age)
 }
 
-func (h *Handlers) created(c *fiber.Ctx, job execution.Job) error {
+// stepOf returns the step of a session that a fork begins after.
+func stepOf(o api.SessionOptions, job execution.Job) (int, error) {
+	first, last := earliest(job), job.Wait.Segment
+	if o.Step == nil {
+		return last, nil
+	}
+	if *o.Step == 0 || *o.Step >= first && *o.Step <= last {
+		return *o.Step, nil
+	}
+	return 0, api.Invalid("step", "must be 0, which makes an empty session, or a whole number from "+
+		strconv.Itoa(first)+" to "+strconv.Itoa(last)+": the steps whose state is kept")
+}
+
+// Create serves POST /api/sessions.
+func (h *Handlers) Create(c *fiber.Ctx) error {
+	var body struct {
+		Policy string   `json:"policy"`
+		MaxAge *float64 `json:"maxAge"`
+	}
+	if err := api.DecodeSmall(c, &body, "an object with the fields policy and maxAge"); err != nil {
+		return err
+	}
+	return h.create(c, api.SessionOptions{Policy: body.Policy, MaxAge: body.MaxAge})
+}
+
+// Fork serves POST /api/sessions/{id}/fork: it makes a new session from the state of a session after one of its steps.
+func (h *Handlers) Fork(c *fiber.Ctx) error {
+	var body struct {
+		Policy string   `json:"policy"`
+		MaxAge *float64 `json:"maxAge"`
+		Step   *int     `json:"step"`
+	}
+	if len(c.Request().Body()) > 0 {
+		if err := api.DecodeSmall(c, &body, "an object with the fields step and maxAge"); err != nil {
+			return err
+		}
+	}
+	return h.create(c, api.SessionOptions{
+		Policy: body.Policy, MaxAge: body.MaxAge, From: api.Param(c, "id"), Step: body.Step,
+	})
+}
+
+// create makes a session and responds with it.
+func (h *Handlers) create(c *fiber.Ctx, o api.SessionOptions) error {
+	job, err := h.make(c.UserContext(), api.NewSubmission(c, execution.Request{}, h.Sessions.cfg.Now()), o)
+	if err != nil {
+		return err
+	}
 	c.Set(fiber.HeaderLocation, "/api/sessions/"+job.ID)
 	c.Status(201)
 	return api.Send(c, h.Sessions.viewOf(job))
 }
 
-// find returns the session that the path names. Another caller's session does not exist.
-func (h *Handlers) find(c *fiber.Ctx) (execution.Job, error) {
-	id := api.Param(c, "id")
+// find returns a session of a caller. Another caller's session does not exist.
+func (h *Handlers) find(ctx context.Context, caller authn.Identity, id string) (execution.Job, error) {
 	if !execution.ValidSessionID(id) {
 		return execution.Job{}, notFound()
 	}
-	job, err := h.Sessions.cfg.Store.Job(c.UserContext(), id)
+	job, err := h.Sessions.cfg.Store.Job(ctx, id)
 	if errors.Is(err, execution.ErrNotFound) {
 		return job, notFound()
 	}
 	if err != nil {
 		return job, err
 	}
-	if !api.CallerOf(c).Owns(ownerOf(job)) || h.Sessions.over(job) {
+	if !caller.Owns(ownerOf(job)) || h.Sessions.over(job) {
 		return execution.Job{}, notFound()
 	}
 	return job, nil
@@ -154,7 +212,7 @@ func notFound() error {
 
 // Get serves GET /api/sessions/{id}.
 func (h *Handlers) Get(c *fiber.Ctx) error {
-	job, err := h.find(c)
+	job, err := h.find(c.UserContext(), api.CallerOf(c), api.Param(c, "id"))
 	if err != nil {
 		return err
 	}
@@ -163,55 +221,16 @@ func (h *Handlers) Get(c *fiber.Ctx) error {
 
 // Delete serves DELETE /api/sessions/{id}.
 func (h *Handlers) Delete(c *fiber.Ctx) error {
-	job, err := h.find(c)
-	if err != nil {
-		return err
-	}
-	caller := api.CallerOf(c)
-	by := execution.Caller{Subject: caller.Subject, Tenant: caller.Tenant, IP: utils.CopyString(c.IP())}
-	_, _, err = h.Sessions.cfg.Cancel(c.UserContext(), job.ID, execution.Result{}, by)
-	if errors.Is(err, jobs.ErrEnded) || errors.Is(err, execution.ErrNotFound) {
-		return notFound()
-	}
-	if err != nil {
+	if err := h.End(c.UserContext(), api.CallerOf(c), c.IP(), api.Param(c, "id")); err != nil {
 		return err
 	}
 	return c.SendStatus(204)
 }
 
-// Fork serves POST /api/sessions/{id}/fork: it makes a new session from the state of a session.
-func (h *Handlers) Fork(c *fiber.Ctx) error {
-	var o options
-	if len(c.Request().Body()) > 0 {
-		if err := api.DecodeSmall(c, &o, "an object with the field maxAge"); err != nil {
-			return err
-		}
-	}
-	job, err := h.find(c)
-	if err != nil {
-		return err
-	}
-	if o.Policy != "" && o.Policy != job.Wait.Tier {
-		return api.Invalid("policy", "must be left out: a fork has the policy of its session")
-	}
-	tier, err := h.tier(c, job.Wait.Tier)
-	if err != nil {
-		return err
-	}
-	age, err := o.ageOf(tier)
-	if err != nil {
-		return err
-	}
-	s := api.NewSubmission(c, execution.Request{}, h.Sessions.cfg.Now())
-	if job, err = h.Sessions.fork(c.UserContext(), s, job, age); err != nil {
-		return err
-	}
-	return h.created(c, job)
-}
-
 // Execute serves POST /api/sessions/{id}/execute: it runs a request as the next step of a session.
 func (h *Handlers) Execute(c *fiber.Ctx) error {
-	job, err := h.find(c)
+	// A session that does not exist is not found, whatever the body.
+	job, err := h.find(c.UserContext(), api.CallerOf(c), api.Param(c, "id"))
 	if err != nil {
 		return err
 	}
@@ -219,17 +238,22 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if s.Request.Policy != "" && s.Request.Policy != job.Wait.Tier {
-		return api.Invalid("policy", "must be left out: the policy of the session is "+job.Wait.Tier)
-	}
-	s.Request.Policy = job.Wait.Tier
-	if err := h.Validate(s); err != nil {
-		return err
-	}
-	release, err := h.Sessions.begin(c.UserContext(), job.ID, &s)
+	release, err := h.begin(c.UserContext(), job, &s)
 	if err != nil {
 		return err
 	}
 	defer release()
 	return h.Respond(c, s)
+}
+
+// begin makes a submission the next step of a session. release must be called when the step has ended.
+func (h *Handlers) begin(ctx context.Context, job execution.Job, s *api.Submission) (release func(), err error) {
+	if s.Request.Policy != "" && s.Request.Policy != job.Wait.Tier {
+		return nil, api.Invalid("policy", "must be left out: the policy of the session is "+job.Wait.Tier)
+	}
+	s.Request.Policy = job.Wait.Tier
+	if err := h.Validate(*s); err != nil {
+		return nil, err
+	}
+	return h.Sessions.begin(ctx, job.ID, s)
 }

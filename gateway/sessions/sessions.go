@@ -103,22 +103,33 @@ func (s *Sessions) store(ctx context.Context, job execution.Job) error {
 	return s.cfg.Store.Submit(ctx, job)
 }
 
-// fork stores a new session that has the state of another.
+// fork stores a new session that has the state of another after a step.
 func (s *Sessions) fork(
-	ctx context.Context, from api.Submission, job execution.Job, age time.Duration,
+	ctx context.Context, from api.Submission, job execution.Job, step int, age time.Duration,
 ) (execution.Job, error) {
 	made := s.newJob(from, job.Wait.Tier, age)
-	made.Wait.Segment, made.Wait.EngineBuild = job.Wait.Segment, job.Wait.EngineBuild
-	if made.Wait.Segment > 0 {
-		snapshot, err := s.cfg.Keys.OpenSession(job)
+	if step > 0 {
+		made.Wait.Segment, made.Wait.EngineBuild = step, job.Wait.EngineBuild
+		snapshot, err := s.open(job, step)
 		if err != nil {
 			return made, unreadable(err)
 		}
-		if made.Snapshot, err = s.cfg.Keys.Seal(made, snapshot); err != nil {
+		sealed, err := s.cfg.Keys.Seal(made, snapshot)
+		if err != nil {
 			return made, err
 		}
+		made.Snapshot = history{{step, sealed}}.encode()
 	}
 	return made, s.store(ctx, made)
+}
+
+// open returns the snapshot of a session after a step.
+func (s *Sessions) open(job execution.Job, step int) ([]byte, error) {
+	all, err := decodeHistory(job.Snapshot, job.Wait.Segment)
+	if err != nil {
+		return nil, err
+	}
+	return s.cfg.Keys.OpenStep(job, all.of(step), step)
 }
 
 // unreadable returns the problem of a session whose snapshot does not open.
@@ -172,7 +183,7 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	release = func() { s.release(ctx, job.ID, step.ID) }
 	next := &execution.SessionStep{SessionRef: execution.SessionRef{ID: job.ID, Step: job.Wait.Segment + 1}}
 	if job.Wait.Segment > 0 {
-		if next.Snapshot, err = s.cfg.Keys.OpenSession(job); err != nil {
+		if next.Snapshot, err = s.open(job, job.Wait.Segment); err != nil {
 			release()
 			return nil, unreadable(err)
 		}
@@ -185,17 +196,26 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	return release, nil
 }
 
-// keep replaces the snapshot of a session by that of a step that completed.
+// keep adds the snapshot of a step that completed to those of a session.
 func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Result) error {
-	_, err := s.cfg.Store.ChangeJob(context.WithoutCancel(ctx), id, func(j *execution.Job) (err error) {
+	_, err := s.cfg.Store.ChangeJob(context.WithoutCancel(ctx), id, func(j *execution.Job) error {
 		if s.over(*j) || j.Wait.Session.Running != run {
 			return changed()
 		}
+		before, err := decodeHistory(j.Snapshot, j.Wait.Segment)
+		if err != nil || j.Wait.EngineBuild != result.EngineBuild {
+			before = nil // it cannot be opened
+		}
 		j.Wait = j.Wait.Clone()
 		j.Wait.Segment, j.Wait.Run, j.Wait.EngineBuild = j.Wait.Segment+1, run, result.EngineBuild
-		j.Wait.Changed, j.Wait.Session = s.cfg.Now().UTC(), &execution.Session{}
-		j.Snapshot, err = s.cfg.Keys.Seal(*j, result.Snapshot)
-		return err
+		sealed, err := s.cfg.Keys.Seal(*j, result.Snapshot)
+		if err != nil {
+			return err
+		}
+		all := before.add(step{j.Wait.Segment, sealed})
+		j.Wait.Changed, j.Wait.Session = s.cfg.Now().UTC(), &execution.Session{Kept: len(all) - 1}
+		j.Snapshot = all.encode()
+		return nil
 	})
 	if errors.Is(err, execution.ErrNotFound) {
 		return changed()
@@ -212,7 +232,7 @@ func (s *Sessions) release(ctx context.Context, id, run string) {
 			return errNotClaimed
 		}
 		j.Wait = j.Wait.Clone()
-		j.Wait.Session = &execution.Session{}
+		j.Wait.Session = &execution.Session{Kept: j.Wait.Session.Kept}
 		return nil
 	})
 	if err != nil && !errors.Is(err, errNotClaimed) && !errors.Is(err, execution.ErrNotFound) {

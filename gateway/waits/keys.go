@@ -99,9 +99,9 @@ func (k *Keys) Open(j execution.Job, sealed []byte) ([]byte, error) {
 	return k.open(j, sealed, j.Wait.Segment-1)
 }
 
-// OpenSession decrypts the snapshot of a session. The error is ErrSealed if it is not that of its last step.
-func (k *Keys) OpenSession(j execution.Job) ([]byte, error) {
-	return k.open(j, j.Snapshot, j.Wait.Segment)
+// OpenStep decrypts the snapshot of a session after a step. The error is ErrSealed if it is not that.
+func (k *Keys) OpenStep(j execution.Job, sealed []byte, step int) ([]byte, error) {
+	return k.open(j, sealed, step)
 }
 
 // open decrypts a snapshot that a segment of a job made.

@@ -88,7 +88,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// The snapshot of a session opens for the session as it is after the step that made it.
+// The snapshot of a session opens for the session and the step that made it.
 func TestSessionKeys(t *testing.T) {
 	t.Parallel()
 	k := keys(t, waits.NewKey("one"))
@@ -98,20 +98,23 @@ func TestSessionKeys(t *testing.T) {
 	if job.Snapshot, err = k.Seal(job, []byte("state")); err != nil {
 		t.Fatal(err)
 	}
-	if plain, err := k.OpenSession(job); err != nil || string(plain) != "state" {
+	if plain, err := k.OpenStep(job, job.Snapshot, 2); err != nil || string(plain) != "state" {
 		t.Fatalf("got %q, %v", plain, err)
 	}
 	for name, change := range map[string]func(j *execution.Job){
 		"another session": func(j *execution.Job) { j.ID = "sess_0000000000" },
 		"an execution":    func(j *execution.Job) { j.ID = "exec_0123456789" },
-		"another step":    func(j *execution.Job) { j.Wait.Segment++ },
+		"another tenant":  func(j *execution.Job) { j.Tenant = "b" },
 	} {
 		other := job
 		other.Wait = job.Wait.Clone()
 		change(&other)
-		if _, err := k.OpenSession(other); !errors.Is(err, waits.ErrSealed) {
+		if _, err := k.OpenStep(other, job.Snapshot, 2); !errors.Is(err, waits.ErrSealed) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := k.OpenStep(job, job.Snapshot, 1); !errors.Is(err, waits.ErrSealed) {
+		t.Errorf("another step: %v", err)
 	}
 	if _, err := k.Open(job, job.Snapshot); !errors.Is(err, waits.ErrSealed) {
 		t.Errorf("as a paused execution: %v", err)

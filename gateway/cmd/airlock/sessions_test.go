@@ -80,4 +80,11 @@ o.polluted = "yes"; a.map = () => "mine"; JSON.parse = () => "mine"; globalThis.
 	if v := step(path, `total`); fmt.Sprint(v["result"]) != "43" {
 		t.Errorf("after the fork: %v", v)
 	}
+	status, v = p.post(t.Context(), t, path+"/fork", `{"step":1}`)
+	if status != 201 || v["steps"] != 1.0 {
+		t.Fatal(status, v)
+	}
+	if v := step("/api/sessions/"+v["id"].(string), `[add(1), ({}).polluted]`); fmt.Sprint(v["result"]) != "[41 <nil>]" {
+		t.Errorf("the fork of the first step: %v", v)
+	}
 }
