@@ -40,13 +40,19 @@ func (s *served) agent(
 	t testing.TB, protocol, credential string, progress func(*sdk.ProgressNotificationClientRequest),
 ) *sdk.ClientSession {
 	t.Helper()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
+	return s.agentWith(t, protocol, credential, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			if progress != nil {
 				progress(r)
 			}
 		},
 	})
+}
+
+// agentWith is agent with other options.
+func (s *served) agentWith(t testing.TB, protocol, credential string, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o)
 	transport := &sdk.StreamableClientTransport{
 		Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: credentialed{s.client.Transport, credential}},
 		MaxRetries: -1,

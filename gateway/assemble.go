@@ -202,6 +202,7 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 	}
 	if s.deps.State != nil && s.cfg.SnapshotKeys != nil {
 		agents.Paused, cfg.Approvals = h.jobs, agents
+		agents.Steps, cfg.Sessions = h.sessions, agents
 	}
 	if s.deps.RemoteTools != nil {
 		cfg.Tools = agents

@@ -116,7 +116,8 @@ func routeCases() []routeCase {
 			}},
 		{route: "POST /api/sessions", path: "/api/sessions", body: `{}`, scope: authn.Execute, ok: 201, bad: []try{
 			{body: `{`, status: 400}, {body: `[]`, status: 400}, {body: `{"code":"1"}`, status: 400},
-			{body: `{"step":0}`, status: 400}, {body: `{"policy":"strict"}`, status: 400}, {body: `{"policy":"none"}`, status: 400},
+			{body: `{"step":0}`, status: 400},
+			{body: `{"policy":"strict"}`, status: 400}, {body: `{"policy":"none"}`, status: 400},
 			{body: `{"maxAge":0}`, status: 400}, {body: `{"maxAge":1e300}`, status: 400}, {body: `{"maxAge":"1"}`, status: 400},
 			{status: 415, headers: []string{"Content-Encoding: gzip"}},
 		}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/governance"
@@ -128,6 +129,99 @@ func TestSessionFork(t *testing.T) {
 	want(t, s.do(t, "DELETE", path, ""), 204)
 	want(t, s.do(t, "POST", fork+"/execute", code("d")), 200, `"result":"a;c;d;"`)
 	want(t, s.do(t, "POST", s.session(t, `{}`)+"/fork", ""), 201, `"steps":0`)
+}
+
+// An agent uses a session over several calls, copies it from an earlier step, and deletes it.
+func TestAgentSessions(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		s, f := consoles(t, options{auth: tokens(t)})
+		ann := s.agent(t, protocol, token(t, "ann", "acme", "execute"), nil)
+		bob := s.agent(t, protocol, token(t, "bob", "acme", "execute"), nil)
+		call := func(session *sdk.ClientSession, tool string, arguments map[string]any) map[string]any {
+			t.Helper()
+			v, _ := use(t, session, tool, arguments)
+			return v
+		}
+		v := call(ann, "create_session", map[string]any{"policy": "extended", "maxAge": 60000})
+		id := fmt.Sprint(v["id"])
+		if v["policy"] != "extended" || v["steps"] != 0.0 {
+			t.Fatalf("%s: %v", protocol, v)
+		}
+		for n, want := range []string{"a;", "a;b;", "a;b;c;"} {
+			step := map[string]any{"code": string(rune('a' + n)), "session": id}
+			if v = call(ann, "execute_code", step); v["result"] != want {
+				t.Errorf("%s: %v", protocol, v)
+			}
+		}
+		fork := call(ann, "create_session", map[string]any{"from": id, "step": 1})
+		if v = call(ann, "execute_code", map[string]any{"code": "d", "session": fork["id"]}); v["result"] != "a;d;" {
+			t.Errorf("%s: the fork: %v", protocol, v)
+		}
+		if v = call(ann, "list_sessions", nil); len(v["items"].([]any)) != 2 {
+			t.Errorf("%s: %v", protocol, v)
+		}
+		ran := f.records.count()
+		for name, c := range map[string]struct {
+			session   *sdk.ClientSession
+			tool      string
+			arguments map[string]any
+			code      string
+		}{
+			"another's step": {bob, "execute_code", map[string]any{"code": "1", "session": id}, "not_found"},
+			"another's fork": {bob, "create_session", map[string]any{"from": id}, "not_found"},
+			"another's end":  {bob, "delete_session", map[string]any{"id": id}, "not_found"},
+			"no session's":   {ann, "execute_code", map[string]any{"code": "1", "session": "x"}, "not_found"},
+			"another type":   {ann, "execute_code", map[string]any{"code": "1", "session": 7}, "invalid_request"},
+			"another policy": {ann, "execute_code", map[string]any{"code": "1", "session": id, "policy": "agent"},
+				"invalid_request"},
+			"a step to come":   {ann, "create_session", map[string]any{"from": id, "step": 4}, "invalid_request"},
+			"a step of none":   {ann, "create_session", map[string]any{"step": 1}, "invalid_request"},
+			"a strict session": {ann, "create_session", map[string]any{"policy": "strict"}, "invalid_request"},
+		} {
+			v, failed := use(t, c.session, c.tool, c.arguments)
+			if !failed || v["code"] != c.code {
+				t.Errorf("%s: %s: %v", protocol, name, v)
+			}
+		}
+		if n := f.records.count() - ran; n != 0 {
+			t.Errorf("%s: %d refused calls ran", protocol, n)
+		}
+		if v = call(bob, "list_sessions", nil); len(v["items"].([]any)) != 0 {
+			t.Errorf("%s: another's: %v", protocol, v)
+		}
+		call(ann, "delete_session", map[string]any{"id": id})
+		if v, failed := use(t, ann, "execute_code", map[string]any{"code": "1", "session": id}); !failed {
+			t.Errorf("%s: after its end: %v", protocol, v)
+		}
+	}
+}
+
+// A session can be copied from any of its last steps, while it goes on. The states of older steps are gone, and a
+// state that was changed makes no copy.
+func TestForkOfEarlierStep(t *testing.T) {
+	t.Parallel()
+	s, _ := consoles(t, options{})
+	path := s.session(t, `{}`)
+	id := strings.TrimPrefix(path, "/api/sessions/")
+	for n := range 11 {
+		want(t, s.do(t, "POST", path+"/execute", code(string(rune('a'+n)))), 200)
+	}
+	want(t, s.do(t, "GET", path, ""), 200, `"steps":11`, `"earliest":3`)
+	want(t, s.do(t, "POST", path+"/execute", code("fail")), 200)
+	want(t, s.do(t, "GET", path, ""), 200, `"steps":11`, `"earliest":3`)
+	want(t, s.do(t, "POST", path+"/fork", `{"step":2}`), 400, `"field":"step"`, "from 3 to 11")
+	want(t, s.do(t, "POST", path+"/fork", `{"step":12}`), 400, `"field":"step"`)
+	want(t, s.do(t, "POST", path+"/fork", `{"step":-1}`), 400, `"field":"step"`)
+	fork := want(t, s.do(t, "POST", path+"/fork", `{"step":3}`), 201, `"steps":3`, `"earliest":3`).Header.Get("Location")
+	want(t, s.do(t, "POST", fork+"/execute", code("x")), 200, `"result":"a;b;c;x;"`, `"step":4`)
+	want(t, s.do(t, "POST", fork+"/fork", `{"step":3}`), 201, `"steps":3`)
+	empty := want(t, s.do(t, "POST", path+"/fork", `{"step":0}`), 201, `"steps":0`).Header.Get("Location")
+	want(t, s.do(t, "POST", empty+"/execute", code("x")), 200, `"result":"x;"`)
+	s.alter(t, id, func(j *execution.Job) { j.Snapshot[40] ^= 1 }) // in the oldest
+	want(t, s.do(t, "POST", path+"/fork", `{"step":3}`), 409, "session_lost")
+	want(t, s.do(t, "POST", path+"/fork", `{"step":4}`), 201)
+	want(t, s.do(t, "POST", path+"/execute", code("z")), 200, `"step":12`)
 }
 
 // While a step runs, another is refused. A session that is deleted meanwhile keeps nothing of the step.
@@ -250,6 +344,34 @@ func TestSessionExpires(t *testing.T) {
 	}
 	want(t, s.do(t, "GET", path, ""), 404)
 	want(t, s.do(t, "POST", path+"/execute", code("a")), 404)
+}
+
+// A caller lists its own sessions, in pages.
+func TestSessionList(t *testing.T) {
+	t.Parallel()
+	s, _ := consoles(t, options{auth: tokens(t)})
+	ann, bob := tenantToken(t, "ann", "acme", "execute"), tenantToken(t, "bob", "acme", "execute approve")
+	var made, got []string
+	for range 5 {
+		made = append(made, strings.TrimPrefix(s.session(t, `{}`, ann), "/api/sessions/"))
+	}
+	want(t, s.do(t, "POST", "/api/sessions/"+made[0]+"/execute", code("a"), ann), 200)
+	want(t, s.do(t, "DELETE", "/api/sessions/"+made[3], "", ann), 204)
+	for cursor := ""; ; {
+		page := want(t, s.do(t, "GET", "/api/sessions?limit=2&cursor="+cursor, "", ann), 200).json(t)
+		for _, item := range page["items"].([]any) {
+			got = append(got, fmt.Sprint(item.(map[string]any)["id"], " ", item.(map[string]any)["steps"]))
+		}
+		if page["next"] == nil {
+			break
+		}
+		cursor = page["next"].(string)
+	}
+	if diff := gocmp.Diff([]string{made[0] + " 1", made[1] + " 0", made[2] + " 0", made[4] + " 0"}, got); diff != "" {
+		t.Error(diff)
+	}
+	want(t, s.do(t, "GET", "/api/sessions", "", bob), 200, `"items":[]`, `"next":null`)
+	want(t, s.do(t, "GET", "/api/sessions?limit=2&cursor="+made[0], "", bob), 200, `"items":[]`)
 }
 
 func TestSessionBounds(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/waits"
+	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/policy/deployment"
 )
@@ -64,6 +66,13 @@ func (s *sleeper) invoke(
 		return execution.Reply{}, &execution.Error{Code: execution.Unavailable, Message: "the function died"}
 	}
 	return execution.Reply{Recorded: true, Result: r}, nil
+}
+
+// segments returns the number of segments that ran.
+func (s *sleeper) segments() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.ran)
 }
 
 func refund(seq int) execution.Waiting {
@@ -282,6 +291,98 @@ func TestAgentsApprove(t *testing.T) {
 	}
 }
 
+// A user of an agent decides about what its code waits for, if the agent can ask and its user may decide.
+func TestAgentsAsk(t *testing.T) {
+	t.Parallel()
+	form := func(action string, content map[string]any) *sdk.ElicitResult {
+		return &sdk.ElicitResult{Action: action, Content: content}
+	}
+	approves := form("accept", map[string]any{"decision": "approve", "reason": "fine"})
+	value := execution.Waiting{Seq: 1, Kind: execution.WaitApproval, Title: "How many?",
+		Schema: json.RawMessage(`{"type":"integer"}`)}
+	object := execution.Waiting{Seq: 1, Kind: execution.WaitApproval, Title: "Who?",
+		Schema: json.RawMessage(`{"type":"object"}`)}
+	sleep := execution.Waiting{Seq: 3, Kind: execution.WaitSleep, DueAt: time.Now().Add(time.Hour)}
+	for _, c := range []struct {
+		name, protocol, scope, policy string
+		waits                         []execution.Waiting
+		form                          *sdk.ElicitResult
+		asked                         int
+		status, got                   string
+	}{
+		{"approved", "", "execute approve", "", []execution.Waiting{refund(1), refund(2)}, approves, 2, "completed",
+			"[map[call:true seq:1] map[call:true seq:2]]"},
+		{"declined", "", "execute approve", "", []execution.Waiting{refund(1)}, form("decline", nil), 1, "completed",
+			"[map[error:the request was rejected errorName:RejectedError seq:1]]"},
+		{"rejected", "", "execute approve", "", []execution.Waiting{refund(1)},
+			form("accept", map[string]any{"decision": "reject", "reason": "no"}), 1, "completed",
+			"[map[error:the request was rejected: no errorName:RejectedError seq:1]]"},
+		{"later", "", "execute approve", "", []execution.Waiting{refund(1)}, form("cancel", nil), 1, "paused", ""},
+		{"a value", "", "execute approve", "", []execution.Waiting{value},
+			form("accept", map[string]any{"decision": "respond", "value": 7.0}), 1, "completed", "[map[seq:1 value:7]]"},
+		{"an object", "", "execute approve", "", []execution.Waiting{object},
+			form("accept", map[string]any{"decision": "respond", "value": `{"name":"ann"}`}), 1, "completed",
+			"[map[seq:1 value:map[name:ann]]]"},
+		{"no scope", "", "execute", "", []execution.Waiting{refund(1)}, approves, 0, "paused", ""},
+		{"four eyes", "", "execute approve", "four", []execution.Waiting{refund(1)}, approves, 0, "paused", ""},
+		{"a sleep", "", "execute approve", "", []execution.Waiting{sleep}, approves, 0, "paused", ""},
+		{"an old client", "2025-11-25", "execute approve", "", []execution.Waiting{refund(1)}, approves, 0, "paused", ""},
+		{"a client that cannot ask", "", "execute approve", "", []execution.Waiting{refund(1)}, nil, 0, "paused", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, f := waiting(t, options{auth: tokens(t), policy: fourEyes(t)}, c.waits)
+			var asked atomic.Int64
+			o := &sdk.ClientOptions{}
+			if c.form != nil {
+				o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+					asked.Add(1)
+					if !strings.Contains(r.Params.Message, "asks for approval") {
+						t.Errorf("asked %q", r.Params.Message)
+					}
+					return c.form, nil
+				}
+			}
+			session := s.agentWith(t, c.protocol, token(t, "ann", "acme", c.scope), o)
+			arguments := map[string]any{"code": "1"}
+			if c.policy != "" {
+				arguments["policy"] = c.policy
+			}
+			r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "execute_code", Arguments: arguments})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := r.StructuredContent.(map[string]any)
+			if r.IsError || v["status"] != c.status || int(asked.Load()) != c.asked {
+				t.Errorf("asked %d times: %v", asked.Load(), v)
+			}
+			if got := fmt.Sprint(v["result"]); c.got != "" && got != c.got {
+				t.Errorf("the segment got %s", got)
+			}
+			if n := f.segments(); n != 1 && c.status == "paused" || n != 2 && c.status == "completed" {
+				t.Errorf("%d segments ran", n)
+			}
+		})
+	}
+}
+
+// While a user is asked, somebody else decides: the call returns what the execution did.
+func TestAgentsAskTooLate(t *testing.T) {
+	t.Parallel()
+	s, _ := waiting(t, options{}, []execution.Waiting{refund(1)})
+	session := s.agentWith(t, "", "", &sdk.ClientOptions{
+		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			list := want(t, s.do(t, "GET", "/api/executions?status=paused", ""), 200).json(t)
+			id := list["items"].([]any)[0].(map[string]any)["id"].(string)
+			want(t, s.do(t, "POST", "/api/executions/"+id+"/resume", `{"decisions":[{"seq":1,"decision":"reject"}]}`), 200)
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}, nil
+		},
+	})
+	v, failed := use(t, session, "execute_code", map[string]any{"code": "1"})
+	if failed || v["status"] != "completed" || !strings.Contains(fmt.Sprint(v["result"]), "rejected") {
+		t.Errorf("got %v", v)
+	}
+}
+
 func TestStreamPauses(t *testing.T) {
 	t.Parallel()
 	s, _ := waiting(t, options{}, []execution.Waiting{refund(1)})
@@ -333,15 +434,22 @@ func TestNoKeys(t *testing.T) {
 	want(t, s.do(t, "GET", "/api/executions?status=done", ""), 400, "status")
 }
 
-// Who may decide: the scope approve in the execution's tenant, and somebody else than who started it if the tier says
-// so.
-func TestWhoApproves(t *testing.T) {
-	t.Parallel()
+// fourEyes returns a policy whose tier four asks for an approver who did not start the execution.
+func fourEyes(t *testing.T) *policy.Set {
+	t.Helper()
 	rules, err := deployment.Parse("policy.yaml", []byte("version: 1\n"+
 		"tiers: {four: {base: standard, waits: {approverIsNotRequester: true}}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rules
+}
+
+// Who may decide: the scope approve in the execution's tenant, and somebody else than who started it if the tier says
+// so.
+func TestWhoApproves(t *testing.T) {
+	t.Parallel()
+	rules := fourEyes(t)
 	decide := `{"decisions":[{"seq":1,"decision":"approve"}]}`
 	for _, c := range []struct {
 		name, tier, subject, tenant, scope string

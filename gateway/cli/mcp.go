@@ -33,8 +33,7 @@ func mcpCommand(con terminal.Console) *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve the Model Context Protocol on stdin and stdout",
 		Long: "Serve an agent on this machine over stdin and stdout, with the tools execute_code, analyze_code,\n" +
-			"get_execution, list_functions and invoke_function, and for executions that wait list_paused and\n" +
-			"resume_execution.\n" +
+			"get_execution, list_functions and invoke_function.\n" +
 			"\n" +
 			"Without --server it runs code in its own function processes, with the settings of airlock serve that\n" +
 			"concern execution (AUDIT_STORE, AUDIT_CHAIN_KEY, EGRESS_ALLOW, FUNCTION_PROCESSES, SANDBOX_MEMORY_MB,\n" +

@@ -264,9 +264,12 @@ func (h *Handlers) verdict(caller authn.Identity, ip string, d api.Decision) exe
 	}
 }
 
+// MayDecideOwn reports whether callers may decide about their own executions of a tier.
+func (h *Handlers) MayDecideOwn(tier string) bool { return h.FourEyes == nil || !h.FourEyes(tier) }
+
 // fourEyes refuses a decision by the caller who started the execution, if the tier says so.
 func (h *Handlers) fourEyes(caller authn.Identity, job execution.Job) error {
-	if h.FourEyes != nil && job.Wait != nil && h.FourEyes(job.Wait.Tier) && caller.Owns(ownerOf(job)) {
+	if job.Wait != nil && !h.MayDecideOwn(job.Wait.Tier) && caller.Owns(ownerOf(job)) {
 		return &api.Problem{
 			Status: 403, Code: "approver_is_requester",
 			Detail: "the policy " + job.Wait.Tier + " asks for the decision of somebody else than who started the execution",

@@ -16,17 +16,18 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Agents carries out the calls of agents in this gateway. It implements Executor, Functions, Tools and
-// Approvals.
+// Agents carries out the calls of agents in this gateway. It implements Executor, Functions, Tools, Approvals and
+// Sessions.
 type Agents struct {
 	Executions api.Executor
 	// Verdict returns what POST /api/analyze responds with.
 	Verdict func(ctx context.Context, s api.Submission) (any, error)
 	// Registry has the saved functions, and Page lists them after a cursor. Both are nil where the gateway keeps no state.
-	// Paused is nil where executions cannot wait.
+	// Paused and Steps are nil where executions cannot wait.
 	Registry    *registry.Registry
 	Page        func(ctx context.Context, tenant, cursor string, limit int) (any, error)
 	Paused      Paused
+	Steps       Steps
 	RemoteTools *RemoteTools
 	Results     *results.Store[results.Finished]
 	Records     records.Store
@@ -41,14 +42,25 @@ type Paused interface {
 	Page(ctx context.Context, caller authn.Identity, after string, limit int) (any, error)
 	// Find returns what GET /api/executions/{id} responds with; nil for an execution that has never paused.
 	Find(ctx context.Context, caller authn.Identity, id string) ([]byte, error)
+	// MayDecideOwn reports whether callers may decide about their own executions of a tier.
+	MayDecideOwn(tier string) bool
 	// Decide returns what POST /api/executions/{id}/resume responds with.
 	Decide(ctx context.Context, caller authn.Identity, ip, id string, decisions []api.Decision) ([]byte, error)
+}
+
+// Steps are the sessions of callers, as package sessions has them.
+type Steps interface {
+	Make(ctx context.Context, from api.Submission, o api.SessionOptions) (any, error)
+	Page(ctx context.Context, caller authn.Identity, after string, limit int) (any, error)
+	End(ctx context.Context, caller authn.Identity, ip, id string) error
+	Begin(ctx context.Context, id string, s *api.Submission) (release func(), err error)
 }
 
 var (
 	_ Approvals = (*Agents)(nil)
 	_ Executor  = (*Agents)(nil)
 	_ Functions = (*Agents)(nil)
+	_ Sessions  = (*Agents)(nil)
 	_ Tools     = (*Agents)(nil)
 )
 
@@ -65,6 +77,14 @@ func (a *Agents) Execute(
 	})
 }
 
+// submission returns the submission of a call, without its request.
+func (a *Agents) submission(caller Caller) api.Submission {
+	return api.Submission{
+		Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, TraceParent: caller.TraceParent,
+		ReceivedAt: a.Now().UTC(), Waits: true,
+	}
+}
+
 // run runs the submission that fill completes.
 func (a *Agents) run(
 	ctx context.Context, caller Caller, onLog func(execution.Log), fill func(*api.Submission) error,
@@ -72,10 +92,8 @@ func (a *Agents) run(
 	if !caller.Identity.May(authn.Execute) {
 		return execution.Result{}, api.MissingScope(authn.Execute)
 	}
-	s := api.Submission{
-		Caller: caller.Identity, IP: caller.IP, Via: execution.ViaMCP, TraceParent: caller.TraceParent,
-		ReceivedAt: a.Now().UTC(), OnLog: onLog, Waits: true,
-	}
+	s := a.submission(caller)
+	s.OnLog = onLog
 	if err := fill(&s); err != nil {
 		return execution.Result{}, err
 	}
@@ -129,6 +147,11 @@ func (a *Agents) ListPaused(ctx context.Context, caller Caller, cursor string) (
 		return nil, err
 	}
 	return api.Encode(page)
+}
+
+// Asks implements Approvals.
+func (a *Agents) Asks(caller Caller, tier string) bool {
+	return caller.Identity.May(authn.Approve) && a.Paused.MayDecideOwn(tier)
 }
 
 // ResumeExecution implements Approvals.
@@ -205,4 +228,55 @@ func (a *Agents) Execution(ctx context.Context, caller Caller, id string) (json.
 		return nil, api.NotFound("there is no execution with this id")
 	}
 	return api.Encode(answer)
+}
+
+// CreateSession implements Sessions.
+func (a *Agents) CreateSession(ctx context.Context, caller Caller, o api.SessionOptions) (json.RawMessage, error) {
+	if !caller.Identity.May(authn.Execute) {
+		return nil, api.MissingScope(authn.Execute)
+	}
+	made, err := a.Steps.Make(ctx, a.submission(caller), o)
+	if err != nil {
+		return nil, err
+	}
+	return api.Encode(made)
+}
+
+// ListSessions implements Sessions.
+func (a *Agents) ListSessions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error) {
+	if !caller.Identity.May(authn.Execute) {
+		return nil, api.MissingScope(authn.Execute)
+	}
+	page, err := a.Steps.Page(ctx, caller.Identity, cursor, 50)
+	if err != nil {
+		return nil, err
+	}
+	return api.Encode(page)
+}
+
+// DeleteSession implements Sessions.
+func (a *Agents) DeleteSession(ctx context.Context, caller Caller, id string) error {
+	if !caller.Identity.May(authn.Execute) {
+		return api.MissingScope(authn.Execute)
+	}
+	return a.Steps.End(ctx, caller.Identity, caller.IP, id)
+}
+
+// ExecuteIn implements Sessions.
+func (a *Agents) ExecuteIn(
+	ctx context.Context, caller Caller, session string, request execution.Request, onLog func(execution.Log),
+) (execution.Result, error) {
+	if err := api.CheckPriority(caller.Identity, request); err != nil {
+		return execution.Result{}, err
+	}
+	release := func() {}
+	defer func() { release() }()
+	return a.run(ctx, caller, onLog, func(s *api.Submission) error {
+		s.Request = request
+		end, err := a.Steps.Begin(ctx, session, s)
+		if err == nil {
+			release = end
+		}
+		return err
+	})
 }

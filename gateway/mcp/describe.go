@@ -26,13 +26,15 @@ type described struct {
 	attached bool
 	// decides marks a tool for callers who may approve. Other callers do not see it.
 	decides bool
+	session bool // it needs sessions
+	pauses  bool // its execution may pause
 }
 
 // core are the members of an execution request that stand beside options.
 var core = []string{"code", "input", "language", "policy", "timeout"}
 
-// descriptions returns the tools.
-func descriptions(schemas *openapi.Document) ([]described, error) {
+// descriptions returns the tools. sessions says whether there are sessions.
+func descriptions(schemas *openapi.Document, sessions bool) ([]described, error) {
 	request, err := schemas.Schema("ExecutionRequest")
 	if err != nil {
 		return nil, err
@@ -61,13 +63,18 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 	whole := func(least int, description string) map[string]any {
 		return map[string]any{"type": "integer", "minimum": least, "description": description}
 	}
+	execute, about := requestSchema(properties, core, rare, "Rarely needed."), executeDescription
+	if sessions {
+		execute[sessionField] = text("ID of a session, whose top-level declarations persist.")
+		about = sessionDescription
+	}
+	page := map[string]any{"cursor": text("Page cursor: next of the previous page.")}
 	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
 	runs := &sdk.ToolAnnotations{OpenWorldHint: new(true), DestructiveHint: new(false)}
 	return []described{
-		{run: executeCode, tool: &sdk.Tool{
+		{run: executeCode, pauses: true, tool: &sdk.Tool{
 			Name: executeTool, Title: "Execute code", Annotations: runs, OutputSchema: outcome(),
-			InputSchema: object([]any{"code"}, requestSchema(properties, core, rare, "Rarely needed.")),
-			Description: executeDescription,
+			InputSchema: object([]any{"code"}, execute), Description: about,
 		}},
 		{run: analyzeCode, tool: &sdk.Tool{
 			Name: "analyze_code", Title: "Analyze code", Annotations: reads,
@@ -102,12 +109,10 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 		}},
 		{run: listFunctions, saved: true, tool: &sdk.Tool{
 			Name: "list_functions", Title: "List saved functions", Annotations: reads,
-			InputSchema: object(
-				nil, map[string]any{"cursor": text("Page cursor: next of the previous page. Omit it for the first page.")},
-			),
+			InputSchema: object(nil, page),
 			Description: "List the saved functions that invoke_function can run.",
 		}},
-		{run: invokeFunction, saved: true, tool: &sdk.Tool{
+		{run: invokeFunction, saved: true, pauses: true, tool: &sdk.Tool{
 			Name: "invoke_function", Title: "Invoke a saved function", Annotations: runs, OutputSchema: outcome(),
 			InputSchema: object([]any{"name"}, map[string]any{
 				"name":    text("Name of the function."),
@@ -118,11 +123,29 @@ func descriptions(schemas *openapi.Document) ([]described, error) {
 			}),
 			Description: "Run a saved function on an input and wait for its result.",
 		}},
+		{run: createSession, session: true, tool: &sdk.Tool{
+			Name: "create_session", Title: "Create a session", Annotations: runs,
+			InputSchema: object(nil, map[string]any{
+				"policy": map[string]any{"type": "string"},
+				"maxAge": map[string]any{"type": "number", "description": "In milliseconds. Default: a day."},
+				"from":   text("ID of a session to copy."),
+				"step":   whole(0, "Step of it to start after. Default: the last."),
+			}),
+			Description: "Create a session for execute_code.",
+		}},
+		{run: listSessions, session: true, tool: &sdk.Tool{
+			Name: "list_sessions", Title: "List sessions", Annotations: reads,
+			InputSchema: object(nil, page),
+			Description: "List the caller's sessions.",
+		}},
+		{run: deleteSession, session: true, tool: &sdk.Tool{
+			Name: "delete_session", Title: "Delete a session", Annotations: runs,
+			InputSchema: object([]any{"id"}, map[string]any{"id": map[string]any{"type": "string"}}),
+			Description: "Delete a session.",
+		}},
 		{run: listPaused, decides: true, tool: &sdk.Tool{
 			Name: listPausedTool, Title: "List paused executions", Annotations: reads,
-			InputSchema: object(
-				nil, map[string]any{"cursor": text("Page cursor: next of the previous page. Omit it for the first page.")},
-			),
+			InputSchema: object(nil, page),
 			Description: "List the executions that wait, each with the operations that it waits for.",
 		}},
 		{run: resumeExecution, decides: true, tool: &sdk.Tool{

@@ -19,11 +19,18 @@ const executeTool = "execute_code"
 //go:embed guest.txt
 var guest string
 
-// executeDescription is the part of the description of execute_code that is the same for everybody.
-var executeDescription = "Run JavaScript or TypeScript (ES2023) in a fresh sandbox and wait for its result. One " +
-	"script can compute, transform data and call several tools; return only what you need. Nothing is kept between " +
-	"calls.\n\nBeside the web's globals (URL, crypto, timers, TextEncoder, streams, AbortSignal, …) code has:\n\n" +
-	"```ts\n" + guest + "```"
+// The part of the description of execute_code that is the same for everybody, without and with sessions.
+var (
+	executeDescription = describeExecute("")
+	sessionDescription = describeExecute(", except in a session")
+)
+
+func describeExecute(except string) string {
+	return "Run JavaScript or TypeScript (ES2023) in a fresh sandbox and wait for its result. One script can compute, " +
+		"transform data and call several tools; return only what you need. Nothing is kept between calls" + except +
+		".\n\nBeside the web's globals (URL, crypto, timers, TextEncoder, streams, AbortSignal, …) code has:\n\n" +
+		"```ts\n" + guest + "```"
+}
 
 // listed completes a list of tools for its caller. The description of execute_code gets the limits in force and the
 // attached tools, and the tools that the caller may not use are left out.

@@ -66,6 +66,24 @@ func (gateway) ListPaused(_ context.Context, _ mcp.Caller, cursor string) (json.
 	return json.Marshal(map[string]any{"items": []string{}, "next": cursor})
 }
 
+func (gateway) Asks(mcp.Caller, string) bool { return false }
+
+func (gateway) CreateSession(_ context.Context, _ mcp.Caller, o api.SessionOptions) (json.RawMessage, error) {
+	return json.Marshal(o)
+}
+
+func (gateway) ListSessions(_ context.Context, _ mcp.Caller, cursor string) (json.RawMessage, error) {
+	return json.Marshal(map[string]any{"items": []string{}, "next": cursor})
+}
+
+func (gateway) DeleteSession(context.Context, mcp.Caller, string) error { return nil }
+
+func (gateway) ExecuteIn(
+	_ context.Context, _ mcp.Caller, session string, _ execution.Request, _ func(execution.Log),
+) (execution.Result, error) {
+	return execution.Result{Status: execution.Completed, ID: session}, nil
+}
+
 func (gateway) ResumeExecution(
 	_ context.Context, _ mcp.Caller, id string, decisions []api.Decision,
 ) (json.RawMessage, error) {
@@ -83,6 +101,10 @@ func explain(err error) mcp.Problem {
 func server(t testing.TB) *mcp.Server { return serverOf(t, gateway{}) }
 
 func serverOf(t testing.TB, executor mcp.Executor) *mcp.Server {
+	return serverWith(t, executor, gateway{})
+}
+
+func serverWith(t testing.TB, executor mcp.Executor, sessions mcp.Sessions) *mcp.Server {
 	t.Helper()
 	schemas, err := openapi.New("test")
 	if err != nil {
@@ -90,8 +112,8 @@ func serverOf(t testing.TB, executor mcp.Executor) *mcp.Server {
 	}
 	s, err := mcp.New(
 		mcp.Config{
-			Executor: executor, Functions: gateway{}, Approvals: gateway{}, Explain: explain, Schemas: schemas,
-			Version: "test", MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler),
+			Executor: executor, Functions: gateway{}, Approvals: gateway{}, Sessions: sessions,
+			Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 			Tiers: func() ([]policy.Tier, []string) {
 				return policy.Default().WithPackages("dayjs", "lodash").Tiers(), nil
 			},
@@ -105,10 +127,14 @@ func serverOf(t testing.TB, executor mcp.Executor) *mcp.Server {
 
 func local(t testing.TB) *sdk.ClientSession {
 	t.Helper()
+	return localOf(t, server(t))
+}
+
+func localOf(t testing.TB, s *mcp.Server) *sdk.ClientSession {
+	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
-	s := server(t)
 	caller := mcp.Caller{Identity: authn.Identity{Subject: "me", Scopes: []string{authn.Approve}}}
 	go func() { ended <- s.Serve(ctx, far, caller) }()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "t", Version: "1"}, nil).Connect(t.Context(), near, nil)
@@ -171,38 +197,49 @@ func TestOptions(t *testing.T) {
 // A list of all tools is short: models read it before each task.
 func TestListIsShort(t *testing.T) {
 	t.Parallel()
-	list, err := local(t).ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		name     string
+		sessions mcp.Sessions
+		most     int // tiers and attached servers add their lines
+	}{
+		{"without sessions", nil, 9 << 10}, {"with sessions", gateway{}, 10_500},
+	} {
+		list, err := localOf(t, serverWith(t, gateway{}, c.sessions)).ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > c.most {
+			t.Errorf("%s: %d bytes; want at most %d", c.name, len(text), c.most)
+		}
+		t.Log(len(text))
 	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const most = 9 << 10 // tiers and attached servers add their lines
-	if len(text) > most {
-		t.Errorf("%d bytes; want at most %d", len(text), most)
-	}
-	t.Log(len(text))
 }
 
 // The schemas that clients see compile, accept what the gateway accepts, and refuse what it refuses.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{
-		"execute_code": `{"code":"1","language":"typescript","policy":"strict","timeout":10,"input":[1],"options":{` +
-			rareOptions + `}}`,
+		"execute_code": `{"code":"1","language":"typescript","policy":"strict","timeout":10,"input":[1],` +
+			`"session":"sess_0000000000","options":{` + rareOptions + `}}`,
 		"analyze_code":    `{"code":"1","language":"javascript","policy":"agent"}`,
 		"get_execution":   `{"id":"exec_0000000000"}`,
 		"list_functions":  `{}`,
 		"invoke_function": `{"name":"f","version":1,"input":{"a":null},"context":{"b":2}}`,
 		"list_paused":     `{}`,
+		"create_session":  `{"policy":"agent","maxAge":1000,"from":"sess_0000000000","step":0}`,
+		"list_sessions":   `{}`,
+		"delete_session":  `{"id":"sess_0000000000"}`,
 		"resume_execution": `{"id":"exec_0000000000","decisions":[{"seq":1,"decision":"edit","args":{"a":1},` +
 			`"reason":"r"}]}`,
 	}
 	bad := map[string]string{
 		"execute_code": `{"code":"1","policies":"strict"}`, "analyze_code": `{"code":1}`, "get_execution": `{}`,
 		"list_functions": `{"page":1}`, "invoke_function": `{"version":1}`, "list_paused": `{"page":1}`,
+		"create_session": `{"step":"x"}`, "list_sessions": `{"page":1}`, "delete_session": `{"id":7}`,
 		"resume_execution": `{"id":"exec_0000000000","decisions":[{"number":1}]}`,
 	}
 	session := local(t)
@@ -241,7 +278,7 @@ func TestSchemas(t *testing.T) {
 			}
 		}
 	}
-	if seen != 7 {
+	if seen != 10 {
 		t.Errorf("%d tools", seen)
 	}
 }
@@ -350,12 +387,13 @@ func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"code":"1"}`, `{"id":"exec_0000000000"}`, `{"name":"f","context":{"a":[]}}`, `[]`, `null`, `"x"`,
 		`{"code":"1","code":"2"}`, `{"cursor":7}`,
+		`{"code":"1","session":"sess_0000000000"}`, `{"code":"1","session":7}`,
 	} {
 		f.Add(seed)
 	}
 	session := local(f)
 	tools := []string{"execute_code", "analyze_code", "get_execution", "list_functions", "invoke_function", "list_paused",
-		"resume_execution"}
+		"resume_execution", "create_session", "list_sessions", "delete_session"}
 	f.Fuzz(func(t *testing.T, arguments string) {
 		if !json.Valid([]byte(arguments)) {
 			return // the protocol's own decoder refuses it

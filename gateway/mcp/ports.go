@@ -60,9 +60,25 @@ type Approvals interface {
 	// ListPaused returns a page of the executions that wait, {"items", "next"}, after a cursor, which is empty for the
 	// first page.
 	ListPaused(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error)
+	// Asks reports whether the caller may decide about its own executions of a tier.
+	Asks(caller Caller, tier string) bool
 	// ResumeExecution decides about operations of a paused execution, and waits until it pauses again or has ended. It
 	// returns how far the execution is then, or its result.
 	ResumeExecution(ctx context.Context, caller Caller, id string, decisions []api.Decision) (json.RawMessage, error)
+}
+
+// Sessions are executions whose declarations persist. It is safe for concurrent use, and checks what the caller may do.
+type Sessions interface {
+	// CreateSession makes a session, or a fork of one, and returns it.
+	CreateSession(ctx context.Context, caller Caller, o api.SessionOptions) (json.RawMessage, error)
+	// ListSessions returns a page of the caller's sessions, {"items", "next"}, after a cursor, which is empty for the
+	// first page.
+	ListSessions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error)
+	DeleteSession(ctx context.Context, caller Caller, id string) error
+	// ExecuteIn runs a request as the next step of a session, and is otherwise like Executor.Execute.
+	ExecuteIn(
+		ctx context.Context, caller Caller, session string, request execution.Request, onLog func(execution.Log),
+	) (execution.Result, error)
 }
 
 // Problem is an error as callers see it: the members of a problem document that matter here.

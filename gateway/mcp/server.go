@@ -17,13 +17,14 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// Config configures a Server. If Functions, Tools or Approvals is nil, their tools are not offered. Everything else
-// but Encode and Tiers is required.
+// Config configures a Server. If Functions, Tools, Approvals or Sessions is nil, their tools are not offered.
+// Everything else but Encode and Tiers is required.
 type Config struct {
 	Executor  Executor
 	Functions Functions
 	Tools     Tools
 	Approvals Approvals
+	Sessions  Sessions
 	// Tiers returns the tiers of the policy in force, and the hosts that the deployment opened. It may be nil.
 	Tiers func() (tiers []policy.Tier, hosts []string)
 	// Encode encodes a result. The default is api.Encode.
@@ -49,14 +50,14 @@ type Server struct {
 // New checks the configuration and returns a Server.
 func New(cfg Config) (*Server, error) {
 	if cfg.Executor == nil || cfg.Explain == nil || cfg.Schemas == nil || cfg.Logger == nil || cfg.MaxBodyBytes <= 0 {
-		return nil, errors.New("mcp: every dependency but Functions, Tools, Approvals, Encode and Tiers is required")
+		return nil, errors.New("mcp: Executor, Explain, Schemas, Logger and MaxBodyBytes are required")
 	}
 	if cfg.Encode == nil {
 		cfg.Encode = func(r execution.Result) ([]byte, error) { return api.Encode(r) }
 	}
 	s := &Server{cfg: cfg}
 	var err error
-	if s.describe, err = descriptions(cfg.Schemas); err != nil {
+	if s.describe, err = descriptions(cfg.Schemas, cfg.Sessions != nil); err != nil {
 		return nil, err
 	}
 	s.leaving, s.leave = context.WithCancel(context.Background())
@@ -107,10 +108,11 @@ func (s *Server) server(callerOf func(sdk.Request) (call, error)) *sdk.Server {
 		})
 	server.AddReceivingMiddleware(s.untilClosed, afterDecoding, s.listed(callerOf))
 	for _, d := range s.describe {
-		if d.saved && s.cfg.Functions == nil || d.attached && s.cfg.Tools == nil || d.decides && s.cfg.Approvals == nil {
+		if d.saved && s.cfg.Functions == nil || d.attached && s.cfg.Tools == nil || d.decides && s.cfg.Approvals == nil ||
+			d.session && s.cfg.Sessions == nil {
 			continue
 		}
-		server.AddTool(d.tool, s.tool(d.run, callerOf))
+		server.AddTool(d.tool, s.tool(d, callerOf))
 	}
 	return server
 }

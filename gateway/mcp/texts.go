@@ -23,6 +23,10 @@ type answer struct {
 	text string
 	// failed says that the content describes a failure.
 	failed bool
+	// paused is the result of an execution that has paused.
+	paused *execution.Result
+	// asked says that the caller's user wants to decide later.
+	asked bool
 }
 
 // shown returns the text of an answer, which is never long.
@@ -176,13 +180,16 @@ func pieceOf(found []byte, q partQuery) (answer, error) {
 	return answer{content: []byte(encode(p))}, nil
 }
 
-// clip returns the beginning of a text, which ends between two characters.
-func clip(text []byte) string {
-	if len(text) <= maxShown {
+// clip returns the part of a text that a model reads at once.
+func clip(text []byte) string { return clipTo(text, maxShown) }
+
+// clipTo returns the beginning of a text, which ends between two characters.
+func clipTo(text []byte, most int) string {
+	if len(text) <= most {
 		return string(text)
 	}
-	end := maxShown
-	for end > maxShown-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+	end := most
+	for end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 		end--
 	}
 	return string(text[:end])

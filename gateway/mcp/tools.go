@@ -21,8 +21,8 @@ type runTool func(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
 ) (answer, error)
 
-// tool returns a handler of the SDK.
-func (s *Server) tool(run runTool, callerOf func(sdk.Request) (call, error)) sdk.ToolHandler {
+// tool returns a handler of the SDK for a tool. If the tool may pause, the handler asks clients that let it.
+func (s *Server) tool(d described, callerOf func(sdk.Request) (call, error)) sdk.ToolHandler {
 	return func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c, err := callerOf(request)
 		if err != nil {
@@ -40,6 +40,10 @@ func (s *Server) tool(run runTool, callerOf func(sdk.Request) (call, error)) sdk
 			arguments = []byte("{}")
 		}
 		onLog, told := progress(ctx, request)
+		run := d.run
+		if d.pauses && request.Params.RequestState != "" && s.cfg.Approvals != nil {
+			run = afterAsking(request.Params)
+		}
 		said, err := run(ctx, s, c.caller, arguments, onLog)
 		if (err != nil || ctx.Err() != nil) && c.caller.Refused != nil {
 			c.caller.Refused()
@@ -50,6 +54,9 @@ func (s *Server) tool(run runTool, callerOf func(sdk.Request) (call, error)) sdk
 			if said.content, err = json.Marshal(problem); err != nil {
 				return nil, fmt.Errorf("encode a problem: %w", err)
 			}
+		}
+		if asked := s.ask(request, c.caller, said); d.pauses && asked != nil {
+			return asked, nil
 		}
 		said.content = bytes.TrimSpace(said.content)
 		result := &sdk.CallToolResult{
@@ -90,19 +97,32 @@ func progress(ctx context.Context, request *sdk.CallToolRequest) (onLog func(exe
 func executeCode(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, onLog func(execution.Log),
 ) (answer, error) {
-	request, err := requestOf(arguments)
+	var others []string
+	if s.cfg.Sessions != nil {
+		others = []string{sessionField}
+	}
+	request, taken, err := requestOf(arguments, others...)
 	caller.decoded()
 	if err != nil {
 		return answer{}, err
 	}
-	result, err := s.cfg.Executor.Execute(ctx, caller, request, onLog)
+	session, err := sessionOf(taken[sessionField])
+	if err != nil {
+		return answer{}, err
+	}
+	var result execution.Result
+	if session != "" {
+		result, err = s.cfg.Sessions.ExecuteIn(ctx, caller, session, request, onLog)
+	} else {
+		result, err = s.cfg.Executor.Execute(ctx, caller, request, onLog)
+	}
 	return encoded(s, result, err)
 }
 
 func analyzeCode(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
 ) (answer, error) {
-	request, err := requestOf(arguments)
+	request, _, err := requestOf(arguments)
 	caller.decoded()
 	if err != nil {
 		return answer{}, err
@@ -114,30 +134,38 @@ func analyzeCode(
 // optionsField holds the members of a request that few calls need. They may stand beside it as well.
 const optionsField = "options"
 
-// requestOf reads the arguments of execute_code: an execution request whose rare members may be in an object.
-func requestOf(arguments []byte) (execution.Request, error) {
-	rest, taken, err := execution.TakeMembers(arguments, optionsField)
+// requestOf reads the arguments of execute_code: an execution request whose rare members may be in an object. others
+// names arguments that are no part of the request, which it returns as they are.
+func requestOf(arguments []byte, others ...string) (execution.Request, map[string]json.RawMessage, error) {
+	rest, taken, err := execution.TakeMembers(arguments, append(others, optionsField)...)
 	if err != nil {
-		return execution.Request{}, err
+		return execution.Request{}, nil, err
 	}
-	options := taken[optionsField]
-	if options == nil {
-		return execution.DecodeRequest(rest)
+	if options := taken[optionsField]; options != nil {
+		if rest, err = withOptions(rest, options); err != nil {
+			return execution.Request{}, nil, err
+		}
 	}
+	request, err := execution.DecodeRequest(rest)
+	return request, taken, err
+}
+
+// withOptions returns a request with its rare members.
+func withOptions(request, options []byte) ([]byte, error) {
 	rare, err := execution.Members(options)
 	if err != nil {
-		return execution.Request{}, invalid(optionsField, "must be an object whose members each occur once")
+		return nil, invalid(optionsField, "must be an object whose members each occur once")
 	}
-	given, err := execution.Members(rest)
+	given, err := execution.Members(request)
 	if err != nil {
-		return execution.Request{}, err
+		return nil, err
 	}
 	for _, m := range given {
 		if slices.ContainsFunc(rare, func(r execution.Member) bool { return r.Name == m.Name }) {
-			return execution.Request{}, invalid(optionsField+"."+m.Name, "is given twice: beside options, too")
+			return nil, invalid(optionsField+"."+m.Name, "is given twice: beside options, too")
 		}
 	}
-	return execution.DecodeRequest(execution.JoinMembers(append(given, rare...)))
+	return execution.JoinMembers(append(given, rare...)), nil
 }
 
 func getExecution(
@@ -228,6 +256,11 @@ func resumeExecution(
 	if err != nil {
 		return answer{}, err
 	}
+	return resumed(content)
+}
+
+// resumed returns how far an execution is that has paused, or its result.
+func resumed(content []byte) (answer, error) {
 	var head struct {
 		Status execution.Status `json:"status"`
 	}
@@ -244,7 +277,7 @@ func resumeExecution(
 	if result.Status == execution.Paused {
 		result.Result = nil // it holds what the execution has done so far
 	}
-	return answer{content: content, text: viewOf(result), failed: failed(result)}, nil
+	return answerOf(content, result), nil
 }
 
 // invocation reads the arguments of invoke_function as strictly as those of execute_code.
@@ -295,7 +328,16 @@ func encoded(s *Server, result execution.Result, err error) (answer, error) {
 		return answer{}, err
 	}
 	content, err := s.cfg.Encode(result)
-	return answer{content: content, text: viewOf(result), failed: failed(result)}, err
+	return answerOf(content, result), err
+}
+
+// answerOf returns the answer for a result, encoded as content.
+func answerOf(content []byte, result execution.Result) answer {
+	a := answer{content: content, text: viewOf(result), failed: failed(result)}
+	if result.Status == execution.Paused {
+		a.paused = &result
+	}
+	return a
 }
 
 // decode reads the arguments of a tool that takes few.
