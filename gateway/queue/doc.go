@@ -8,7 +8,7 @@
 //
 // While several tenants are active, each may always have its share of the places. What a tenant recently needed of
 // its share stays free for it, up to half of all places in total, so that its next execution does not wait, however
-// long the executions of others take. The subjects of one tenant share its places in the same way.
+// long the executions of others take. The subjects of one tenant share the places that it may have in the same way.
 //
 // If the line is full, an arrival takes the place of the youngest waiter of a lower class, or of the tenant that has
 // the longest line (longest-queue-drop), before it is itself turned away. The subjects of one tenant take turns, and

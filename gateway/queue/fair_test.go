@@ -133,6 +133,66 @@ func TestFloodOfSubject(t *testing.T) {
 	}
 }
 
+// The same while another tenant is active, which leaves the tenant fewer places.
+func TestFloodOfSubjectBesideAnotherTenant(t *testing.T) {
+	t.Parallel()
+	for _, fleet := range []struct{ places, spare, burst int }{
+		{2, 2, 1}, {3, 2, 1}, {5, 0, 1}, {5, 2, 1}, {8, 0, 1}, {8, 2, 1}, {8, 1, 2}, {8, 2, 2}, {50, 2, 10},
+	} {
+		for _, theirs := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond, 5 * time.Second} {
+			floods := func(n int) caller {
+				if n == 0 {
+					return caller{"other", "one"}
+				}
+				return caller{"t", "flood"}
+			}
+			got := p99Of(t, caller{"t", "steady"}, floods, fleet.places, fleet.spare, fleet.burst, 2*fleet.places+1, theirs)
+			if got > 20*time.Millisecond {
+				t.Errorf("%d places, %d spare, bursts of %d, runs of %v: p99 %v, alone 20ms", fleet.places, fleet.spare,
+					fleet.burst, theirs, got)
+			}
+		}
+	}
+}
+
+// A subject may not hold all that its tenant may hold while another tenant keeps its share.
+func TestSubjectsOfALimitedTenant(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q, err := queue.New(queue.Config{Places: 3, Spare: 1, Depth: 100, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := func(tenant, subject string) *queue.Place {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			p, err := q.AcquireFor(ctx, queue.Normal, tenant, subject)
+			if err != nil {
+				t.Fatalf("%s of %s waits: %v", subject, tenant, err)
+			}
+			return p
+		}
+		one("other", "one").Release()
+		one("t", "modest").Release()
+		ctx, stop := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for range 16 {
+			all.Go(func() {
+				if p, err := q.AcquireFor(ctx, queue.Normal, "t", "greedy"); err == nil {
+					<-ctx.Done()
+					p.Release()
+				}
+			})
+		}
+		synctest.Wait()
+		one("t", "modest").Release()
+		one("other", "one").Release()
+		stop()
+		all.Wait()
+	})
+}
+
 // A tenant that floods under many subjects leaves the last spare place to other tenants.
 func TestFloodOfManySubjects(t *testing.T) {
 	t.Parallel()

@@ -61,16 +61,30 @@ func (h *holders) release(tenant, subject string, now time.Time) {
 func (h *holders) held(tenant string) int { return h.tenants.of[tenant].held }
 
 // may reports whether a subject of a tenant may have one more of the free places. Neither of the two may exceed its
-// limit, take spare places that are kept for others, or take more than its share while others claim theirs.
+// limit, take spare places that are kept for others, or take more than its share while others claim theirs. The
+// subjects of a tenant share the places that the tenant may have.
 func (h *holders) may(tenant, subject string) bool {
 	t := h.tenants.of[tenant]
-	if most := h.bound(tenant); most > 0 && t.held >= most {
-		return false
-	}
 	x := t.subjects.of[subject]
 	kept := min(h.tenants.kept(t), max(t.subjects.kept(x), min(h.spare, 1))) // the last one is for other tenants
-	return h.tenants.may(t, kept, h.free) && t.subjects.may(x, kept, h.free)
+	room := h.tenants.room(t, pot{places: h.places, room: h.free - h.spare, spare: h.spare - kept})
+	if x.held == 0 { // it may have a spare place even if its tenant has its share
+		room = max(room, min(h.free-h.tenants.claims(t, h.places)-kept, 1))
+	}
+	if most := h.bound(tenant); most > 0 {
+		room = min(room, most-t.held)
+	}
+	if room <= 0 {
+		return false
+	}
+	of := pot{places: min(h.places, t.held+room), spare: max(t.held+room-h.places, 0)}
+	of.room = room - of.spare
+	return t.subjects.room(x, of) > 0
 }
+
+// A pot is what several tenants, or several subjects of a tenant, share: a number of places, and how many of them
+// nobody holds. Each may have the spare ones beyond its share.
+type pot struct{ places, room, spare int }
 
 // shares says how many places each tenant, or each subject of a tenant, has and may have.
 type shares struct {
@@ -178,11 +192,15 @@ func (s *shares) release(t *share, now time.Time) {
 	s.pass(now)
 }
 
-// may reports whether t may have one more of the free places, of which kept are not for t: it has less than its share,
-// or others claim less than is free (they may claim half of the places at most).
-func (s *shares) may(t *share, kept, free int) bool {
-	return free > kept && (t.held < s.each+s.spare-kept || free-s.spare > min(s.claimed-t.claim, s.places/2))
+// room returns how many more places of a pot t may have: up to its share, or what others do not claim.
+func (s *shares) room(t *share, of pot) int {
+	each := min(s.each, max(of.places/max(s.asked.Len(), 1), 1))
+	own := min(each+of.spare-t.held, of.room+of.spare)
+	return max(own, of.room-s.claims(t, of.places))
 }
+
+// claims returns how many of a number of places others than t claim: half of all at most.
+func (s *shares) claims(t *share, places int) int { return min(s.claimed-t.claim, places/2) }
 
 // kept returns how many places are not for t. The spare places are for those that hold none. All but the last of them
 // are also for those that recently needed no more than Places, beyond their share of the others: a tenant that fills
