@@ -11,7 +11,7 @@ ARCHS      ?= $(ARCH)
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 BUNDLES    := gateway/console/apidocs/bundled/viewer.js
 
-.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-index bench-cold bench-tokens scan-report scan-packages conformance conformance-mcp package deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-index bench-cold bench-tokens scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -144,6 +144,9 @@ test-dynamo: ## the state in DynamoDB against dynalite, which speaks its protoco
 
 package: ## the Lambda zips with the compiled engine inside, each built twice and compared (ARCH: arm64 or x86_64; ARCHS=arm64,x86_64 for both)
 	$(GO) run ./infra/deploy/pack -twice -arch $(ARCHS) -use $(ARCH)
+
+image: ## the gateway as a container image for amd64 and arm64, an OCI layout in dist/airlock-image.tar; needs no Docker
+	$(GO) run ./infra/deploy/pack -image dist/airlock-image.tar -arch x86_64,arm64 -version $(VERSION)
 
 bench-cold: ## fresh processes from the packaged zip to their first answer, in parts
 	$(GO) run ./infra/deploy/pack -out dist/cold -arch $(ARCH) -cold 20

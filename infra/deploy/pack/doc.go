@@ -14,6 +14,9 @@
 //
 //	-use    copies one architecture's zips to function.zip and gateway.zip, the names in template.yaml
 //	-twice  builds everything a second time and compares
+//	-image  writes the gateway as a container image in place of zips: an OCI layout in a tar file, one image for each
+//	        architecture. It reads the file back and runs the program from it, as the image's user in the image's root
+//	        folder where this user is root. It needs no container engine
 //	-cold   starts the packaged function of this machine's architecture that many times as a fresh process and prints
 //	        the parts of a start
 package main

@@ -21,6 +21,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	use := flags.String("use", "", "architecture to copy to function.zip and gateway.zip")
 	colds := flags.Int("cold", 0, "start the function of this machine's architecture so many times, and print what a "+
 		"start is made of")
+	image := flags.String("image", "", "write the gateway's container image to this file, and no zips")
+	version := flags.String("version", "", "with -image: version of the image")
 	twice := flags.Bool("twice", false, "make everything twice and compare")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -28,7 +30,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	p := packer{out: *out, use: *use, twice: *twice, colds: *colds, log: stdout}
-	if err := p.pack(ctx, strings.Split(*archs, ",")); err != nil {
+	run := p.pack
+	if *image != "" {
+		run = func(ctx context.Context, names []string) error { return p.packImage(ctx, names, *image, *version) }
+	}
+	if err := run(ctx, strings.Split(*archs, ",")); err != nil {
 		fmt.Fprintln(stderr, "pack:", err)
 		return 1
 	}

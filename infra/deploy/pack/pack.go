@@ -27,13 +27,9 @@ type packer struct {
 
 // pack builds and checks every architecture's zips.
 func (p packer) pack(ctx context.Context, names []string) error {
-	var targets []target
-	for _, name := range names {
-		t, err := targetNamed(name)
-		if err != nil {
-			return err
-		}
-		targets = append(targets, t)
+	targets, err := targetsNamed(names)
+	if err != nil {
+		return err
 	}
 	if p.use != "" && !slices.Contains(names, p.use) {
 		return fmt.Errorf("-use %s: is not among -arch %s", p.use, strings.Join(names, ","))
@@ -108,10 +104,10 @@ func (p packer) make(ctx context.Context, t target) (zips map[string][]byte, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	bootstrap, airlock := filepath.Join(work, "bootstrap"), filepath.Join(work, "airlock")
-	if err := t.build(ctx, "./functions/lambda", bootstrap); err != nil {
+	if err := t.build(ctx, "./functions/lambda", bootstrap, ""); err != nil {
 		return nil, err
 	}
-	if err := t.build(ctx, "./gateway/cmd/airlock", airlock); err != nil {
+	if err := t.build(ctx, "./gateway/cmd/airlock", airlock, ""); err != nil {
 		return nil, err
 	}
 	cache := filepath.Join(work, "cache")

@@ -26,11 +26,27 @@ func targetNamed(name string) (target, error) {
 	return target{}, fmt.Errorf("architecture %q: must be arm64 or x86_64", name)
 }
 
+func targetsNamed(names []string) ([]target, error) {
+	var targets []target
+	for _, name := range names {
+		t, err := targetNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
 // build compiles a main package for the target. Nothing of this machine or the checkout gets in: no cgo, no paths, no
-// version-control stamp, no build ID, no Go settings.
-func (t target) build(ctx context.Context, pkg, out string) error {
+// version-control stamp, no build ID, no Go settings. A version is written into the gateway, unless it is empty.
+func (t target) build(ctx context.Context, pkg, out, version string) error {
+	flags := "-s -w -buildid="
+	if version != "" {
+		flags += " -X github.com/airlock-run/airlock/gateway/api.version=" + version
+	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
-		"-ldflags", "-s -w -buildid=", "-o", out, pkg)
+		"-ldflags", flags, "-o", out, pkg)
 	for _, pair := range os.Environ() {
 		if name, _, _ := strings.Cut(pair, "="); !strings.HasPrefix(name, "GO") || strings.HasSuffix(name, "PROXY") ||
 			strings.HasSuffix(name, "SUMDB") || strings.HasSuffix(name, "CACHE") || name == "GOPATH" || name == "GOROOT" {
