@@ -36,11 +36,12 @@ $(BUNDLES): $(wildcard gateway/console/bundle/*.go gateway/console/bundle/*/*)
 test: ## every test that needs no cloud account; names the skipped tests, and why, at the end
 	$(GO) tool gotestsum --format pkgname -- -timeout 30m $(PKGS)
 
-test-browser: $(BUNDLES) ## the web pages in a real Chromium, which is installed (apt) where there is none, with axe-core (npm)
+test-browser: $(BUNDLES) ## the web pages in a real Chromium, which is installed (apt) where there is none, with axe-core and the SDK of agents (npm)
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends chromium; }
-	@mkdir -p bin/axe bin/screenshots
+	@mkdir -p bin/axe bin/mcp-sdk bin/screenshots
 	@test -f bin/axe/axe-core-4.14.1.tgz || npm pack axe-core@4.14.1 --silent --pack-destination bin/axe
-	AIRLOCK_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test ./gateway/cmd/airlock/browser -count 1
+	npm install --prefix bin/mcp-sdk --no-audit --no-fund --ignore-scripts @modelcontextprotocol/sdk@1.32.2
+	MCP_SDK=$(CURDIR)/bin/mcp-sdk AIRLOCK_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test ./gateway/cmd/airlock/browser -count 1
 
 check: ## formatting, vet, linters, sizes, comments, import rules, known vulnerabilities
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: the files above are not formatted'; exit 1; }
