@@ -42,6 +42,7 @@ func Of(in Input) (*Source, *Exception) {
 	if ex := checkText(code); ex != nil {
 		return nil, ex
 	}
+	code = joinLabels(code)
 	bare, skipped := unwrap(code)
 	found := moduleSyntax(bare)
 	head := functionHead

@@ -36,7 +36,7 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 		if refusal := unfit(text); refusal != "" {
 			return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " " + refusal}}}
 		}
-		text = withoutGlobs(withoutMaps(text))
+		text = joinLabels(withoutGlobs(withoutMaps(text)))
 	}
 	if loader == api.LoaderJSON && tooDeep(text) {
 		return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " is nested too deeply"}}}
