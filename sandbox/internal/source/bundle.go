@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"path"
@@ -167,7 +168,7 @@ func (b *bundle) build() *Exception {
 	if len(b.ahead) > 0 {
 		head = strings.TrimSuffix(head, bundleFunction) + strings.TrimPrefix(packagesHead, "(") + "\n"
 	}
-	b.source.Text = head + b.withPackages(textOf(out, ".js")) + bundleTail
+	b.source.Text = head + b.withPackages(b.printed(out)) + bundleTail
 	return nil
 }
 
@@ -179,6 +180,26 @@ const (
 	bundleFunction = "async ($airlock) => {\n"
 	bundleTail     = "\n;return $airlock}; })()"
 )
+
+// printed returns what esbuild printed, in which classes have their own names, and the default import of a CommonJS
+// module is the module itself, as in Node, if the module says that it was an ES module but has no default export.
+func (b *bundle) printed(out api.BuildResult) string {
+	text := strings.Replace(textOf(out, ".js"), "|| !mod.__esModule ?", `|| !mod.__esModule || !("default" in mod) ?`, 1)
+	return nameClasses(text, b.contains)
+}
+
+// contains reports whether the code or one of the files contains text.
+func (b *bundle) contains(text string) bool {
+	if strings.Contains(b.code, text) {
+		return true
+	}
+	for _, file := range b.files {
+		if bytes.Contains(file, []byte(text)) {
+			return true
+		}
+	}
+	return false
+}
 
 func textOf(out api.BuildResult, suffix string) string {
 	for _, f := range out.OutputFiles {

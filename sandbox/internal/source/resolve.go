@@ -21,6 +21,8 @@ func resolve(files map[string][]byte, importer, specifier string, required bool)
 	case specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") ||
 		strings.HasPrefix(specifier, "../"):
 		return resolveFile(files, path.Join(path.Dir(importer), specifier))
+	case strings.HasPrefix(specifier, "#"):
+		return resolveOwn(files, importer, specifier, required)
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
 		if found, ok := resolvePackage(files, path.Join(dir, "node_modules"), specifier, required); ok {
@@ -29,6 +31,31 @@ func resolve(files map[string][]byte, importer, specifier string, required bool)
 		if dir == "." {
 			return "", false
 		}
+	}
+}
+
+// resolveOwn returns the file that a specifier such as #lib means: the imports of the nearest package.json say so.
+func resolveOwn(files map[string][]byte, importer, specifier string, required bool) (string, bool) {
+	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
+		manifest := path.Join(dir, "package.json")
+		text, ok := files[manifest]
+		if !ok {
+			if dir == "." {
+				return "", false
+			}
+			continue
+		}
+		var own struct {
+			Imports json.RawMessage `json:"imports"`
+		}
+		if json.Unmarshal(text, &own) != nil || len(own.Imports) == 0 {
+			return "", false
+		}
+		target := exported(own.Imports, specifier, conditionsOf(required), 0)
+		if target == "" || strings.HasPrefix(target, "#") || strings.HasPrefix(target, "/") {
+			return "", false
+		}
+		return resolve(files, manifest, target, required)
 	}
 }
 

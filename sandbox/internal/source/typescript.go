@@ -53,6 +53,7 @@ func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) 
 		if !found || !cut {
 			continue
 		}
+		text = nameClasses(text, func(class string) bool { return strings.Contains(code, class) })
 		consumer, err := sourcemap.Parse("", out.Map)
 		if err != nil {
 			return "", &Exception{Name: "SyntaxError", Message: fmt.Sprintf("source map of the removed types: %v", err)}
