@@ -24,7 +24,7 @@ var order = [...]string{
 	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_messages.js",
 	"node_util.js",
 	"node_assert.js", "node_assert_diff.js", "node_text.js",
-	"node_process.js", "node_stream.js", "node_writable.js", "node_readline.js", "node_crypto.js", "node_keys.js",
+	"node_process.js", "node_async_hooks.js", "node_stream.js", "node_writable.js", "node_readline.js", "node_crypto.js", "node_keys.js",
 	"node_zlib.js", "fs.js", "node_fs_async.js",
 	"fetch.js", "node_http.js",
 	"tools.js", "waits.js", "start.js",

@@ -6,10 +6,20 @@
   const maxTimers = 10000;
   let next = 1;
 
+  // inContext calls f in a context (node_async_hooks.js).
+  internal.context = undefined;
+  const inContext = internal.inContext = (context, f, self, args) => {
+    const before = internal.context;
+    internal.context = context;
+    try {
+      return p.apply(f, self, args);
+    } finally { internal.context = before; }
+  };
+
   const add = (fn, ms, args, repeat) => {
     if (p.mapSize(timers) >= maxTimers) throw new p.RangeError(`too many timers at once (${maxTimers})`);
     const id = next++;
-    p.mapSet(timers, id, { __proto__: null, fn, args, repeat });
+    p.mapSet(timers, id, { __proto__: null, fn, args, repeat, context: internal.context });
     host(op.timer, id, ms, repeat);
     return id;
   };
@@ -62,8 +72,9 @@
   define(globalThis, 'queueMicrotask', function queueMicrotask(callback) {
     internal.need(arguments.length, 1, 'queueMicrotask');
     internal.callback(callback, 'queueMicrotask: the callback');
+    const context = internal.context;
     internal.enqueue(() => {
-      try { p.apply(callback, undefined, []); } catch (e) { internal.report(e); }
+      try { inContext(context, callback, undefined, []); } catch (e) { internal.report(e); }
     });
   });
   // startTimer starts a timer for internal use. It caps the delay at 2^31-1 ms.
@@ -76,7 +87,7 @@
     if (timer === undefined) return;
     if (!timer.repeat) p.mapDelete(timers, id);
     try {
-      p.apply(timer.fn, globalThis, timer.args);
+      inContext(timer.context, timer.fn, globalThis, timer.args);
     } catch (e) {
       internal.report(e);
     }

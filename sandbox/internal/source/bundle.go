@@ -45,6 +45,8 @@ type bundle struct {
 	ahead, installed map[string]bool
 
 	sourceMap *sourcemap.Consumer
+	// follows is set if await is to be expressed by then.
+	follows bool
 }
 
 // importText is an import declaration that was taken out of code at line and column (from 1).
@@ -55,9 +57,9 @@ type importText struct {
 
 // newBundle makes s of a script's own code and what it imports from files.
 func newBundle(
-	s *Source, files map[string][]byte, code string, form moduleForm, typescript bool,
+	s *Source, files map[string][]byte, code string, form moduleForm, typescript, follows bool,
 ) (*Source, *Exception) {
-	b := &bundle{source: s, files: files, path: s.name, loader: api.LoaderJS}
+	b := &bundle{source: s, files: files, path: s.name, loader: api.LoaderJS, follows: follows}
 	if ex := b.prepare(code, form, typescript); ex != nil {
 		return nil, ex
 	}
@@ -217,7 +219,7 @@ func (b *bundle) run() api.BuildResult {
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
 		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
 		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false,
-			"for-await": false},
+			"for-await": false, "async-await": !b.follows, "async-generator": !b.follows},
 		Define: map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true"},
 		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
 			p.OnResolve(api.OnResolveOptions{Filter: ".*"},

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"path"
+	"strings"
 )
 
 // Input is the code of a request.
@@ -59,7 +61,8 @@ func Of(in Input) (*Source, *Exception) {
 	if found.runsAsMain() && !requires && !in.Session {
 		return normalize(code, typescript, mainHead)
 	}
-	if !found.isModule() && !requires {
+	follows := followsAwait(bare, in.Files)
+	if !found.isModule() && !requires && !follows {
 		s, ex := normalize(code, typescript, head)
 		if ex == nil {
 			s.name = name
@@ -67,7 +70,21 @@ func Of(in Input) (*Source, *Exception) {
 		return s, ex
 	}
 	s := &Source{name: name, head: head, skipped: skipped, from: in.Packages}
-	return newBundle(s, in.Files, bare, found, typescript)
+	return newBundle(s, in.Files, bare, found, typescript, follows)
+}
+
+// followsAwait reports whether code or a file loads async_hooks. Its AsyncLocalStorage learns of await by calls of then.
+func followsAwait(code string, files map[string][]byte) bool {
+	const name = "async_hooks"
+	if strings.Contains(code, name) {
+		return true
+	}
+	for _, file := range files {
+		if bytes.Contains(file, []byte(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Named returns the source of code that is compiled as it is. Its stack frames name one file.

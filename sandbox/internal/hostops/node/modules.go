@@ -24,8 +24,9 @@ var Ops = map[string]hostops.Op{
 
 // free are the modules that every run may load: they give nothing that the language does not.
 var free = []string{
-	"assert", "assert/strict", "console", "constants", "events", "module", "os", "perf_hooks", "process",
-	"readline", "readline/promises", "stream/consumers", "sys", "timers", "timers/promises", "util/types",
+	"assert", "assert/strict", "async_hooks", "console", "constants", "diagnostics_channel", "events", "module", "os",
+	"perf_hooks", "process", "readline", "readline/promises", "stream/consumers", "sys", "timers", "timers/promises",
+	"tty", "util/types",
 }
 
 // granted are the modules that the library has and a run must be granted. submodules are those of their submodules
