@@ -73,7 +73,8 @@ func Of(in Input) (*Source, *Exception) {
 	return newBundle(s, in.Files, bare, found, typescript, follows)
 }
 
-// followsAwait reports whether code or a file loads async_hooks. Its AsyncLocalStorage learns of await by calls of then.
+// followsAwait reports whether code or a file names async_hooks. Its AsyncLocalStorage learns of await by calls of
+// then.
 func followsAwait(code string, files map[string][]byte) bool {
 	const name = "async_hooks"
 	if strings.Contains(code, name) {
