@@ -11,7 +11,7 @@ const (
 	// 20 us to watch its threads, which costs executions of a millisecond a tenth of their processor time.
 	slack = 500 * time.Microsecond
 	// niceness is the priority of children, relative to this process: guests must not delay those who serve others.
-	niceness = 5
+	niceness = 2
 )
 
 // setSchedule sets the timer slack and the niceness of this thread, which its children inherit. The niceness cannot be
