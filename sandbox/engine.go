@@ -60,6 +60,7 @@ type Engine struct {
 	now       func() time.Time
 	entropy   io.Reader
 	garbage   atomic.Int64 // bytes that runs have released and Go has not collected (memory.go)
+	crew      crew         // goroutines that prepare code
 	longest   atomic.Int64 // work that was announced between two checks of the limits, of all runs
 }
 
@@ -80,6 +81,7 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	}
 	e := &Engine{
 		maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress, processes: cfg.Processes, versions: newVersions(cfg.WarmBytes),
+		crew: newCrew(),
 	}
 	e.now, e.entropy = time.Now, rand.Reader
 	if cfg.now != nil {
@@ -144,6 +146,7 @@ func (e *Engine) EngineBuild() string { return e.runtime.Build() }
 
 // Close releases the engine. No run may be in progress.
 func (e *Engine) Close(ctx context.Context) error {
+	e.crew.dismiss()
 	first := e.versions.close()
 	if e.image != nil {
 		first = errors.Join(first, e.image.Close())

@@ -50,7 +50,7 @@ func prepare[T any](r *run, work func() T) (T, error) {
 	var state atomic.Int32
 	done := make(chan outcome[T], 1)
 	watch := r.watch()
-	go func() {
+	r.engine.crew.run(func() {
 		var out outcome[T]
 		defer func() {
 			if v := recover(); v != nil {
@@ -62,7 +62,7 @@ func prepare[T any](r *run, work func() T) (T, error) {
 			}
 		}()
 		out.value = work()
-	}()
+	})
 	var out outcome[T]
 	err := func() error {
 		alarm := time.NewTimer(watch.pause())
@@ -171,6 +171,39 @@ func (l Limits) unprepared(limit Limit) error {
 	}
 	return l.exceeded(limit)
 }
+
+// A crew calls functions on goroutines that stay, with the stacks that they have: growing the stack of a new goroutine
+// takes longer than preparing a short script. Its methods are safe for concurrent use.
+type crew struct {
+	work chan func()
+	quit chan struct{}
+}
+
+func newCrew() crew { return crew{make(chan func()), make(chan struct{})} }
+
+// run calls f on a goroutine that is idle, or on a new one, and does not wait for it.
+func (c crew) run(f func()) {
+	select {
+	case c.work <- f:
+	default:
+		go c.stay(f)
+	}
+}
+
+// stay calls f, and what run brings later, until the crew is dismissed.
+func (c crew) stay(f func()) {
+	for {
+		f()
+		select {
+		case f = <-c.work:
+		case <-c.quit:
+			return
+		}
+	}
+}
+
+// dismiss ends the goroutines that are idle, and the others when they become so. It may be called once.
+func (c crew) dismiss() { close(c.quit) }
 
 // takeSource turns the code into what the engine compiles. An error ends the run; the result says what is wrong with
 // the code.

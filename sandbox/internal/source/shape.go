@@ -1,6 +1,8 @@
 package source
 
 import (
+	"io"
+
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 )
@@ -102,6 +104,25 @@ func start(code string, n int) (int, bool) {
 	return 0, false
 }
 
+// startByTokens finds the last statement of code if the tokens alone tell where it starts: after a semicolon outside
+// brackets, with nothing behind it that could start another. It returns the expression that the statement is.
+func startByTokens(code string) (at int, e js.IExpr, ok bool) {
+	places, certain := boundaries(code)
+	k := len(places) - 1
+	if !certain || k < 0 || !places[k].semicolon {
+		return 0, nil, false
+	}
+	at = places[k].offset
+	list, ok := statements(code[at:])
+	if !ok {
+		return 0, nil, false
+	}
+	if last, n := lastStatement(list); n == 1 {
+		e = expressionOf(last)
+	}
+	return at, e, e != nil
+}
+
 // place is an offset at which a statement can start, and whether a semicolon precedes it.
 type place struct {
 	offset    int
@@ -112,24 +133,29 @@ type place struct {
 const maxTries = 16
 
 // boundaries returns the places outside brackets at which a statement can start: the first token, and each that
-// follows a semicolon, a closing brace or parenthesis, or a line break. certain reports that no slash needed a guess.
+// follows a semicolon, a closing brace or parenthesis, or a line break. certain reports that all of the code was read
+// as tokens without a guess, and that each bracket closes the one that it should.
 func boundaries(code string) (at []place, certain bool) {
 	certain = true
-	input := parse.NewInputString(code)
-	lexer := js.NewLexer(input)
-	depth, pos, fresh, previous := 0, 0, true, js.SemicolonToken
+	lexer := js.NewLexer(parse.NewInputString(code))
+	var open []js.TokenType
+	pos, fresh, previous := 0, true, js.SemicolonToken
 	for {
 		tt, data := lexer.Next()
-		if tt == js.ErrorToken && len(data) == 0 {
-			return at, certain
+		if tt == js.ErrorToken {
+			return at, certain && len(data) == 0 && lexer.Err() == io.EOF && len(open) == 0
 		}
 		if tt == js.DivToken || tt == js.DivEqToken {
-			certain = certain && previous != js.CloseParenToken && previous != js.CloseBraceToken
+			certain = certain && !guesses(previous)
 			if !endsOperand(previous) {
 				if tt, data = lexer.RegExp(); tt == js.ErrorToken {
-					return at, certain
+					return at, false
 				}
 			}
+		}
+		switch tt {
+		case js.CommentToken, js.CommentLineTerminatorToken:
+			certain = certain && data[0] == '/' // not an HTML comment
 		}
 		switch tt {
 		case js.WhitespaceToken, js.CommentToken:
@@ -140,19 +166,46 @@ func boundaries(code string) (at []place, certain bool) {
 			pos += len(data)
 			continue
 		case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.TemplateEndToken:
-			depth--
+			if n := len(open); n > 0 && open[n-1] == tt {
+				open = open[:n-1]
+			} else {
+				return at, false
+			}
 		}
-		if depth == 0 && fresh && startsExpression(tt) {
+		if len(open) == 0 && fresh && startsExpression(tt) {
 			at = append(at, place{pos, previous == js.SemicolonToken && len(at) > 0})
 		}
-		switch tt {
-		case js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.TemplateStartToken:
-			depth++
+		if closing := closingOf(tt); closing != 0 {
+			open = append(open, closing)
 		}
 		fresh = tt == js.SemicolonToken || tt == js.CloseBraceToken || tt == js.CloseParenToken
 		previous = tt
 		pos += len(data)
 	}
+}
+
+// closingOf returns the token that closes the bracket that tt opens, or 0 if it opens none.
+func closingOf(tt js.TokenType) js.TokenType {
+	switch tt {
+	case js.OpenParenToken:
+		return js.CloseParenToken
+	case js.OpenBracketToken:
+		return js.CloseBracketToken
+	case js.OpenBraceToken:
+		return js.CloseBraceToken
+	case js.TemplateStartToken:
+		return js.TemplateEndToken
+	}
+	return 0
+}
+
+// guesses reports whether endsOperand guesses after tt.
+func guesses(tt js.TokenType) bool {
+	switch tt {
+	case js.CloseParenToken, js.CloseBraceToken, js.AwaitToken, js.YieldToken, js.OfToken:
+		return true
+	}
+	return false
 }
 
 // startsExpression reports whether an expression can begin with tt.

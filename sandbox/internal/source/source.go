@@ -84,7 +84,7 @@ func normalize(code string, typescript bool, head string) (*Source, *Exception) 
 	}
 	s.code = code
 	s.shape(code)
-	if !typescript && (s.doubtful && needsLowering(code) || forAwait.MatchString(code)) {
+	if !typescript && (s.doubtful && needsLowering(code) || hasForAwait(code)) {
 		lowered := &Source{name: s.name, head: head, skipped: s.skipped}
 		if text, ex := lowered.transpile(code, api.LoaderJS); ex == nil {
 			lowered.code = text
@@ -132,6 +132,17 @@ func (s *Source) shape(code string) {
 		s.doubtful = true
 		return
 	}
+	if !s.isStep() && !needsLowering(code) {
+		if at, e, ok := startByTokens(code); ok && !meansNothing(e) {
+			s.wrap(code[:at], keep, code[at:])
+			return
+		}
+	}
+	s.shapeByTree(code)
+}
+
+// shapeByTree wraps code by its syntax tree, which takes five times as long as reading its tokens.
+func (s *Source) shapeByTree(code string) {
 	list, scope, ok := body(code)
 	if ok && s.isStep() {
 		s.keepNames(list, scope)

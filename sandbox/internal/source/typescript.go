@@ -97,6 +97,11 @@ func (s *Source) Locate(ex *Exception) {
 // forAwait finds what may be a loop that the engine gets wrong.
 var forAwait = regexp.MustCompile(`\bfor\s+await\b`)
 
+// hasForAwait reports whether code may have a loop that the engine gets wrong.
+func hasForAwait(code string) bool {
+	return strings.Contains(code, "await") && forAwait.MatchString(code)
+}
+
 // needsLowering reports whether code that only the engine can parse may have syntax that the engine lacks.
 func needsLowering(code string) bool {
 	return (strings.Contains(code, "@") || strings.Contains(code, "using ")) && !tooDeep(code)
