@@ -122,11 +122,11 @@ clients: ## the client packages of dist/clients, built and tested on Node.js, De
 	npm ci --prefix gateway/client/typescript --no-audit --no-fund --ignore-scripts
 	npm run --prefix gateway/client/typescript build
 	@mkdir -p $(CLIENTS) dist/clients
-	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5
+	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5 piston-api-client@2.0.1
 	@cd $(CLIENTS)/node_modules/bun && node install.js
 	npm pack ./gateway/client/typescript --pack-destination dist/clients
 	$(GO) test ./gateway/client/...
-	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts|FrameworkAdapters' -count 1
+	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" CLIENT_MODULES=$(CLIENTS)/node_modules $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts|FrameworkAdapters|PublishedClients' -count 1
 
 conformance-mcp: ## the Model Context Protocol's own conformance suite and inspector (installs them from npm)
 	@mkdir -p bin/mcp-tools

@@ -15,6 +15,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/openapi"
+	"github.com/airlock-run/airlock/gateway/piston"
 	"github.com/airlock-run/airlock/gateway/queue"
 	"github.com/airlock-run/airlock/gateway/records"
 	"github.com/airlock-run/airlock/gateway/registry"
@@ -145,6 +146,9 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	}
 	h.sessions = &sessions.Handlers{
 		Read: e.read, Respond: e.respond, Validate: e.Validate, Tier: tierOf(deps.Policy),
+	}
+	h.piston = &piston.Handlers{
+		Executor: e, Turns: e, Validate: e.Validate, Tier: tierOf(deps.Policy), Now: deps.Now,
 	}
 	if deps.State == nil {
 		return nil

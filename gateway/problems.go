@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -34,7 +35,8 @@ type problems struct {
 	logger *slog.Logger
 }
 
-// problemDocument is that of RFC 9457. Its member error repeats detail, for clients that look for it there.
+// problemDocument is that of RFC 9457. Its member error repeats detail, for clients that look for it there, and message
+// does so for those of Piston.
 type problemDocument struct {
 	Type      string `json:"type"`
 	Title     string `json:"title"`
@@ -42,6 +44,7 @@ type problemDocument struct {
 	Detail    string `json:"detail"`
 	Instance  string `json:"instance"`
 	Error     string `json:"error"`
+	Message   string `json:"message,omitempty"`
 	Code      string `json:"code"`
 	Field     string `json:"field,omitempty"`
 	Line      int    `json:"line,omitempty"`
@@ -285,8 +288,13 @@ func (p *problems) document(err error, path, requestID string) []byte {
 	found := problemOf(err)
 	code, detail := p.wordsOf(found)
 	p.count(found, code, err, "a request failed", "request", requestID, "path", path)
+	message := ""
+	if strings.HasPrefix(path, "/api/v2/") {
+		message = detail
+	}
 	return api.Raw(problemDocument{
-		Type: "about:blank", Title: http.StatusText(found.Status), Status: found.Status, Detail: detail, Error: detail,
+		Message: message,
+		Type:    "about:blank", Title: http.StatusText(found.Status), Status: found.Status, Detail: detail, Error: detail,
 		Instance: (&url.URL{Path: path}).EscapedPath(), Code: code,
 		Field: found.Field, Line: found.Line, Column: found.Column, RequestID: requestID,
 	})

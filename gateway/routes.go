@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/openapi"
+	"github.com/airlock-run/airlock/gateway/piston"
 	"github.com/airlock-run/airlock/gateway/records"
 	"github.com/airlock-run/airlock/gateway/registry"
 	"github.com/airlock-run/airlock/gateway/sessions"
@@ -37,6 +38,7 @@ type handlers struct {
 	functions *registry.Handlers
 	hooks     *hooks.Handlers
 	sessions  *sessions.Handlers
+	piston    *piston.Handlers
 	records   *records.Handlers
 	tools     *mcp.RemoteTools
 	agents    *mcp.Handlers
@@ -110,6 +112,9 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	ss.Delete("/:id", need(authn.Execute), h.sessions.Delete)
 	ss.Post("/:id/execute", need(authn.Execute), once(h.sessions.Execute))
 	ss.Post("/:id/fork", need(authn.Execute), onceLasting(h.sessions.Fork))
+
+	g.Get("/v2/runtimes", need(authn.Execute), h.piston.Runtimes)
+	g.Post("/v2/execute", need(authn.Execute), once(h.piston.Execute))
 
 	f := g.Group("/functions", h.background.requireState)
 	f.Get("", need(authn.Execute), h.functions.List)

@@ -1,0 +1,209 @@
+package piston
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
+)
+
+func tierOf(name string) (policy.Tier, bool) {
+	for _, t := range policy.Builtin() {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return policy.Tier{}, false
+}
+
+func read(body string) (execution.Request, error) {
+	h := &Handlers{Tier: tierOf}
+	p, err := h.read([]byte(body))
+	return p.request, err
+}
+
+// A request of Piston becomes the execution request that does the same.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, body, want string }{
+		{"the least", `{"language":"js","version":"*","files":[{"content":"1"}]}`,
+			`{"code":"","language":"javascript","input":"\n","files":{"file0.code":"1"},"entry":"file0.code"}`},
+		{"an alias and a range", `{"language":"ts","version":">=5 <6","files":[{"name":"a.ts","content":"1"}]}`,
+			`{"code":"","language":"typescript","input":"\n","files":{"a.ts":"1"},"entry":"a.ts"}`},
+		{"unknown members", `{"language":"js","version":"22.x","files":[{"content":"1","x":1}],"y":2}`,
+			`{"code":"","language":"javascript","input":"\n","files":{"file0.code":"1"},"entry":"file0.code"}`},
+		{"stdin and args", `{"language":"js","version":"*","files":[{"content":"1"}],"stdin":"a","args":["b",""]}`,
+			`{"code":"","language":"javascript","input":"a\n","args":["b",""],"files":{"file0.code":"1"},"entry":"file0.code"}`},
+		{"a newline at the end", `{"language":"js","version":"*","files":[{"content":"1"}],"stdin":"a\n"}`,
+			`{"code":"","language":"javascript","input":"a\n","files":{"file0.code":"1"},"entry":"file0.code"}`},
+		{"encodings", `{"language":"js","version":"*","files":[{"content":"/w==","encoding":"base64"},` +
+			`{"name":"h","content":"6869","encoding":"hex"},{"name":"./m.js","content":"1","encoding":"latin1"}]}`,
+			`{"code":"","language":"javascript","input":"\n","files":{"file0.code":{"base64":"/w=="},"h":"hi","m.js":"1"},` +
+				`"entry":"m.js"}`},
+		{"limits", `{"language":"js","version":"*","files":[{"content":"1"}],"run_timeout":300,"run_memory_limit":1e7,` +
+			`"run_cpu_time":200,"compile_timeout":1e9,"compile_memory_limit":-1}`,
+			`{"code":"","language":"javascript","timeout":300,"memory":"10000000b","input":"\n","limits":{"cpuMs":200},` +
+				`"files":{"file0.code":"1"},"entry":"file0.code"}`},
+		{"limits of the tier", `{"language":"js","version":"*","files":[{"content":"1"}],"run_timeout":0,` +
+			`"run_memory_limit":-1}`,
+			`{"code":"","language":"javascript","input":"\n","files":{"file0.code":"1"},"entry":"file0.code"}`},
+		{"a tier", `{"language":"js","version":"*","files":[{"content":"1"}],"policy":"agent","run_timeout":60000}`,
+			`{"code":"","language":"javascript","policy":"agent","timeout":60000,"input":"\n",` +
+				`"files":{"file0.code":"1"},"entry":"file0.code"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := read(c.body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(got)
+			if diff := cmp.Diff(c.want, string(text)); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+// What Piston refuses is refused with its sentence.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	with := func(member string) string {
+		return `{"language":"js","version":"*","files":[{"content":"1"}],` + member + `}`
+	}
+	for _, c := range []struct{ name, body, want string }{
+		{"no language", `{}`, "language is required as a string"},
+		{"a number", `{"language":1,"version":"*","files":[]}`, "language is required as a string"},
+		{"no version", `{"language":"js"}`, "version is required as a string"},
+		{"no files", `{"language":"js","version":"*"}`, "files is required as an array"},
+		{"null", `{"language":"js","version":"*","files":null}`, "files is required as an array"},
+		{"no content", `{"language":"js","version":"*","files":[{"content":"1"},{}]}`,
+			"files[1].content is required as a string"},
+		{"another language", `{"language":"python","version":"3.10","files":[]}`, "python-3.10 runtime is unknown"},
+		{"another version", `{"language":"js","version":"18.15.0","files":[]}`, "js-18.15.0 runtime is unknown"},
+		{"no selector", `{"language":"js","version":"new","files":[]}`, "js-new runtime is unknown"},
+		{"no text", `{"language":"js","version":"*","files":[{"content":"","encoding":"hex"}]}`,
+			"files must include at least one utf8 encoded file"},
+		{"a limit", with(`"run_timeout":15001`), "run_timeout cannot exceed the configured limit of 15000"},
+		{"a negative limit", with(`"run_timeout":-1`), "run_timeout must be non-negative"},
+		{"a limit that is text", with(`"compile_timeout":"1"`), "If specified, compile_timeout must be a number"},
+		{"memory", with(`"run_memory_limit":1e12`), "run_memory_limit cannot exceed the configured limit of 67108864"},
+		{"stdin", with(`"stdin":1`),
+			"a member has the wrong type: stdin and policy are strings, args is an array of strings"},
+		{"a path", `{"language":"js","version":"*","files":[{"name":"a/../../b","content":"1"}]}`,
+			`File path "a/../../b" tries to escape parent directory`},
+		{"base64", `{"language":"js","version":"*","files":[{"content":"%","encoding":"base64"}]}`,
+			"files[0].content is not valid base64"},
+		{"an empty program", `{"language":"js","version":"*","files":[{"content":""}]}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := read(c.body); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestStages(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *string { return &s }
+	for _, c := range []struct {
+		name string
+		r    execution.Result
+		want string
+	}{
+		{"completed", execution.Result{Status: execution.Completed, Output: "a\nb\n",
+			Logs: []execution.Log{{Level: "log", Message: "a"}, {Level: "error", Message: "b"}}},
+			`{"signal":null,"stdout":"a\n","stderr":"b\n","code":0,"output":"a\nb\n","message":null,"status":null}`},
+		{"thrown", execution.Result{Status: execution.Failed, Error: text("TypeError: x"),
+			Exception: &execution.Exception{Name: "TypeError", Message: "x", Stack: "    at a"}},
+			`{"signal":null,"stdout":"","stderr":"TypeError: x\n    at a\n","code":1,"output":"TypeError: x\n    at a\n",` +
+				`"message":"Exited with error status 1","status":"RE"}`},
+		{"exit", execution.Result{Status: execution.Failed, Error: text("the code called process.exit(-1)")},
+			`{"signal":null,"stdout":"","stderr":"","code":255,"output":"","message":"Exited with error status 255",` +
+				`"status":"RE"}`},
+		{"a text that looks like an exit", execution.Result{Status: execution.Failed,
+			Error:     text("the code called process.exit(0)"),
+			Exception: &execution.Exception{Message: "the code called process.exit(0)"}},
+			`{"signal":null,"stdout":"","stderr":"the code called process.exit(0)\n","code":1,` +
+				`"output":"the code called process.exit(0)\n","message":"Exited with error status 1","status":"RE"}`},
+		{"time", execution.Result{Status: execution.TimedOut, Limit: text(execution.LimitWall)},
+			`{"signal":"SIGKILL","stdout":"","stderr":"","code":null,"output":"","message":"Time limit exceeded",` +
+				`"status":"TO"}`},
+		{"output", execution.Result{Status: execution.Failed, Limit: text(execution.LimitOutput)},
+			`{"signal":"SIGKILL","stdout":"","stderr":"","code":null,"output":"","message":"stdout length exceeded",` +
+				`"status":"OL"}`},
+		{"memory", execution.Result{Status: execution.Failed, Limit: text(execution.LimitMemory)},
+			`{"signal":"SIGKILL","stdout":"","stderr":"","code":null,"output":"","message":"Caught fatal signal 9",` +
+				`"status":"SG"}`},
+		{"calls", execution.Result{Status: execution.Failed, Limit: text(execution.LimitAPICalls), Error: text("too many")},
+			`{"signal":null,"stdout":"","stderr":"too many\n","code":1,"output":"too many\n",` +
+				`"message":"Exited with error status 1","status":"RE"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := json.Marshal(stageOf(c.r))
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := strings.NewReplacer(`"memory":0,`, "", `,"cpu_time":0,"wall_time":0`, "").Replace(string(got))
+			if diff := cmp.Diff(c.want, line); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Each text goes to the stream that it was written to, although logs lack the end of long texts.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 30)
+	for _, c := range []struct {
+		name, output   string
+		logs           string // a line each: the level and the message
+		dropped        int
+		stdout, stderr string
+	}{
+		{"none", "", "", 0, "", ""},
+		{"lines in a text", "a\nb\nc\n", "log a\nb|error c", 0, "a\nb\n", "c\n"},
+		{"a long text", long + "\nb\n", "warn xxx…|log b", 0, "b\n", long + "\n"},
+		{"long lines in a text", long + "\n" + long + "\nb\n", "error xxx…|log b", 0, "b\n", long + "\n" + long + "\n"},
+		{"a long text at the end", "b\n" + long + "\n" + long + "\n", "log b|error xxx…", 0, "b\n",
+			long + "\n" + long + "\n"},
+		{"more calls than logs", "a\nb\nc\n", "error a|warn … 2 more", 2, "b\nc\n", "a\n"},
+		{"a text that really ends so", "a…\nb\n", "error a…|log b", 0, "b\n", "a…\n"},
+		{"output that was cut", "a\nbb", "log a|error bbb", 0, "a\n", "bb"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := execution.Result{Output: c.output, Usage: execution.Usage{LogsDropped: c.dropped}}
+			for line := range strings.SplitSeq(c.logs, "|") {
+				if level, message, ok := strings.Cut(line, " "); ok {
+					r.Logs = append(r.Logs, execution.Log{Level: level, Message: message})
+				}
+			}
+			if stdout, stderr := split(r); stdout != c.stdout || stderr != c.stderr {
+				t.Errorf("got %q and %q, want %q and %q", stdout, stderr, c.stdout, c.stderr)
+			}
+		})
+	}
+}
+
+// No output and no logs make split panic, and both streams together have all of the output.
+func FuzzStreams(f *testing.F) {
+	f.Add("a\nb\n", "a", "b…")
+	f.Add("", "…", "")
+	f.Fuzz(func(t *testing.T, output, first, second string) {
+		r := execution.Result{Output: output, Logs: []execution.Log{
+			{Level: "log", Message: first}, {Level: "error", Message: second},
+		}}
+		if stdout, stderr := split(r); len(stdout)+len(stderr) != len(output) {
+			t.Errorf("%q and %q of %q", stdout, stderr, output)
+		}
+	})
+}

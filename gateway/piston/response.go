@@ -1,0 +1,136 @@
+package piston
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// A response is the body of a response to POST /api/v2/execute.
+type response struct {
+	Run      stage  `json:"run"`
+	Language string `json:"language"`
+	Version  string `json:"version"`
+}
+
+// A stage is what a program did. Signal is set if a limit ended it, and Code otherwise.
+type stage struct {
+	Signal *string `json:"signal"`
+	Stdout string  `json:"stdout"`
+	Stderr string  `json:"stderr"`
+	Code   *int    `json:"code"`
+	Output string  `json:"output"`
+	Memory int64   `json:"memory"`
+	// Message and Status say why the program did not exit with 0, in the words of Piston's sandbox.
+	Message  *string `json:"message"`
+	Status   *string `json:"status"`
+	CPUTime  float64 `json:"cpu_time"`
+	WallTime float64 `json:"wall_time"`
+}
+
+func errorOf(r execution.Result) string {
+	if r.Error == nil {
+		return string(r.Status)
+	}
+	return *r.Error
+}
+
+// stageOf returns the run stage of a result.
+func stageOf(r execution.Result) stage {
+	s := stage{Output: r.Output, Memory: r.Usage.MemoryBytes, CPUTime: r.Usage.CPUMs, WallTime: r.Usage.WallMs}
+	s.Stdout, s.Stderr = split(r)
+	if r.Exception != nil {
+		s.fail(strings.TrimPrefix(r.Exception.Name+": "+r.Exception.Message, ": ") + "\n" + r.Exception.Stack)
+	}
+	switch limit := r.Limit; {
+	case r.Status == execution.Completed:
+		s.Code = new(int)
+	case limit == nil:
+		s.exit(exitCode(r))
+	case *limit == execution.LimitWall, *limit == execution.LimitCPU:
+		s.kill("TO", "Time limit exceeded")
+	case *limit == execution.LimitOutput:
+		s.kill("OL", "stdout length exceeded")
+	case *limit == execution.LimitMemory:
+		s.kill("SG", "Caught fatal signal 9")
+	default:
+		if r.Exception == nil {
+			s.fail(errorOf(r))
+		}
+		s.exit(1)
+	}
+	return s
+}
+
+// exitCode returns the code with which a program has ended that no limit ended.
+func exitCode(r execution.Result) int {
+	var code int
+	if n, _ := fmt.Sscanf(errorOf(r), "the code called process.exit(%d)", &code); r.Exception == nil && n == 1 {
+		return code & 255
+	}
+	return 1
+}
+
+func (s *stage) exit(code int) {
+	s.Code = &code
+	if code != 0 {
+		status, message := "RE", fmt.Sprintf("Exited with error status %d", code)
+		s.Status, s.Message = &status, &message
+	}
+}
+
+func (s *stage) kill(status, message string) {
+	signal := "SIGKILL"
+	s.Signal, s.Status, s.Message = &signal, &status, &message
+}
+
+// fail prints what ended a program.
+func (s *stage) fail(text string) {
+	text = strings.TrimSuffix(text, "\n") + "\n"
+	s.Stderr, s.Output = s.Stderr+text, s.Output+text
+}
+
+// split returns what a program wrote to standard output and to standard error. The logs say which is which. They lack
+// the end of long texts and all calls beyond the tier's number: the text of those calls counts as standard output.
+func split(r execution.Result) (stdout, stderr string) {
+	logs := r.Logs
+	if r.Usage.LogsDropped > 0 && len(logs) > 0 {
+		logs = logs[:len(logs)-1] // the last one says how many were dropped
+	}
+	var streams [2]strings.Builder
+	rest := r.Output
+	for i, l := range logs {
+		end := endOf(rest, l.Message, logs[i+1:], r.Usage.LogsDropped == 0)
+		stream := 0
+		if l.Level == "error" || l.Level == "warn" {
+			stream = 1
+		}
+		streams[stream].WriteString(rest[:end])
+		rest = rest[end:]
+	}
+	streams[0].WriteString(rest)
+	return streams[0].String(), streams[1].String()
+}
+
+// endOf returns where the text of a log ends, which begins the output. next are the logs after it.
+func endOf(output, message string, next []execution.Log, all bool) int {
+	if strings.HasPrefix(output, message+"\n") {
+		return len(message) + 1
+	}
+	if len(next) == 0 && all {
+		return len(output)
+	}
+	// The message is cut, or the output is. The text ends at the first line end at which the next one begins.
+	at := min(len(strings.TrimSuffix(message, "…")), len(output))
+	for {
+		line := strings.IndexByte(output[at:], '\n')
+		if line < 0 {
+			return len(output)
+		}
+		at += line + 1
+		if len(next) == 0 || strings.HasPrefix(output[at:], strings.TrimSuffix(next[0].Message, "…")) {
+			return at
+		}
+	}
+}
