@@ -153,6 +153,7 @@ func TestRefusedWaits(t *testing.T) {
 	tool.Call = func(context.Context, json.RawMessage) (json.RawMessage, error) { called = true; return nil, nil }
 	none := sandbox.Grants{Waits: sandbox.Waits{Hint: "policy strict has none"}, Tools: []sandbox.Tool{tool, report}}
 	some := sandbox.Grants{Waits: sandbox.Waits{MaxPending: 1}, Tools: none.Tools}
+	many := sandbox.Grants{Waits: sandbox.Waits{MaxPending: 9}, Tools: none.Tools}
 	const lacks = " needs durable waits, which this execution does not have: policy strict has none"
 	for _, c := range []struct {
 		code, want string
@@ -181,6 +182,10 @@ func TestRefusedWaits(t *testing.T) {
 		{"airlock.waitForEvent('x'.repeat(300))", "the name of the event has 300 bytes; at most 256 are accepted", some},
 		{"airlock.approve({})", "airlock.approve: title is not a string", some},
 		{"airlock.approve({title: 'x', schema: {type: 7}})", "schema: ", some},
+		{"Promise.all(Array.from({length: 2}, () => airlock.approve({title: 'x', detail: '\\x01'.repeat(5e4)})))",
+			"the durable waits of a run have at most 524288 bytes of JSON at one time; these have 600002", many},
+		{"Promise.all(Array.from({length: 2}, () => payments.refund({order: 1, note: 'x'.repeat(3e5)})))",
+			"the durable waits of a run have at most 524288 bytes of JSON at one time; these have 600", many},
 	} {
 		r := run(t, e, sandbox.Script{Code: "return " + c.code + ".then(() => 'no error', (e) => e.message)"}, c.grants)
 		var got string

@@ -107,6 +107,8 @@ const (
 	maxWaitDetail = 64 << 10
 	maxWaitSchema = 64 << 10
 	maxWish       = 512 << 10
+	// maxWaits bounds the JSON of all durable waits of a run at one time: a list of paused runs shows it.
+	maxWaits = 512 << 10
 	// waitRoom is the size of a wait without its texts.
 	waitRoom = 512
 )
@@ -264,6 +266,11 @@ func (r eventLoop) answered(c completion) error {
 		c.err = hostops.Throwf("RangeError", "more than %d durable waits at one time", most)
 		return r.guest.settle(c)
 	}
+	if size := r.waits.jsonSize() + jsonSize(begun.wait); size > maxWaits {
+		c.err = hostops.Throwf("RangeError", "the durable waits of a run have at most %d bytes of JSON at one time; these "+
+			"have %d", maxWaits, size)
+		return r.guest.settle(c)
+	}
 	x := begun.wait
 	x.Seq, x.ID, x.Until = c.seq, c.id, x.Until+r.outside.timerClock()
 	text, err := json.Marshal(x)
@@ -287,6 +294,32 @@ func (r eventLoop) keep(x snapshot.Wait) error {
 // roomOf returns what a wait takes of the run's memory.
 func roomOf(x snapshot.Wait) int64 {
 	return waitRoom + int64(len(x.Args)+len(x.Name)+len(x.Title)+len(x.Detail)+len(x.Schema))
+}
+
+// jsonSize returns about how many bytes of JSON the durable waits are.
+func (w *waits) jsonSize() int {
+	n := 0
+	for _, x := range w.pending {
+		n += jsonSize(x)
+	}
+	return n
+}
+
+func jsonSize(x snapshot.Wait) int {
+	n := len(x.Args) + len(x.Schema)
+	for _, text := range []string{x.Tool, x.Name, x.Title, x.Detail} {
+		for i := range len(text) {
+			switch b := text[i]; {
+			case b < ' ', b == '<', b == '>', b == '&':
+				n += len(`\u0000`)
+			case b == '"', b == '\\':
+				n += 2
+			default:
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // parks reports whether the run now waits for nothing but durable waits, and has done so for the grace.

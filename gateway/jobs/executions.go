@@ -146,22 +146,67 @@ func (h *Handlers) Page(ctx context.Context, caller authn.Identity, after string
 	if caller.May(authn.Approve) {
 		subject = ""
 	}
-	found, err := h.Queue.cfg.Store.Paused(ctx, caller.Tenant, subject, after, limit+1)
+	found, early, err := h.pausedSome(ctx, caller.Tenant, subject, after, limit+1)
 	if err != nil {
 		return page, err
 	}
 	if n := slices.IndexFunc(found, func(j execution.Job) bool { return j.ID > execution.FirstSession }); n >= 0 {
-		found = found[:n] // sessions come last
+		found, early = found[:n], false // sessions come last
 	}
-	if len(found) > limit {
-		found = found[:limit]
-		page.Next = &found[limit-1].ID
+	if early = early || len(found) > limit; early {
+		found = found[:min(len(found), limit)]
+		page.Next = &found[len(found)-1].ID
 	}
 	for _, job := range found {
 		job.Result = nil
 		page.Items = append(page.Items, stateOf(job))
 	}
 	return page, nil
+}
+
+// What a look at paused executions reads first, and about how many bytes of what they wait for are read in all. A
+// page that would have more ends early.
+const (
+	firstLook    = 2
+	maxPageBytes = 1 << 20
+)
+
+// pausedSome returns at most so many of the paused jobs that Store.Paused returns. If these are large, it ends early.
+func (h *Handlers) pausedSome(
+	ctx context.Context, tenant, subject, after string, most int,
+) (all []execution.Job, early bool, err error) {
+	bytes := 0
+	for look := firstLook; ; {
+		look = min(look, most-len(all))
+		some, err := h.Queue.cfg.Store.Paused(ctx, tenant, subject, after, look)
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, some...)
+		for _, job := range some {
+			bytes += sizeOf(job.Wait)
+		}
+		if len(some) < look || len(all) == most {
+			return all, false, nil
+		}
+		if bytes >= maxPageBytes {
+			return all, true, nil
+		}
+		after = all[len(all)-1].ID
+		look = max((maxPageBytes-bytes)*len(all)/max(bytes, 1), 1) // as many as will fit if they are like these
+	}
+}
+
+// sizeOf returns about how many bytes an execution waits with.
+func sizeOf(w *execution.Wait) int {
+	n := 512
+	for _, p := range w.Pending {
+		n += len(p.Args) + len(p.Schema) + len(p.Title) + len(p.Detail)
+		if p.Answer != nil {
+			n += 2 * (len(p.Answer.Args) + len(p.Answer.Value))
+		}
+	}
+	return n
 }
 
 // maxReason bounds the reason of a decision.

@@ -115,6 +115,13 @@ func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time)
 		return err
 	}
 	wait := j.Wait.Clone()
+	size := 0
+	for _, v := range verdicts {
+		size += len(v.Args) + len(v.Value)
+	}
+	if err := room(wait, size); err != nil {
+		return err
+	}
 	changed := *j
 	changed.Wait = wait
 	for seq, v := range verdicts {
@@ -133,6 +140,26 @@ func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time)
 	}
 	wait.DueAt = dueAt(wait, now)
 	j.Wait = wait
+	return nil
+}
+
+// maxAnswers bounds the values in the answers that an execution has not continued with, in bytes: each change of the
+// execution reads and writes all of them.
+const maxAnswers = 1 << 20
+
+// room returns an error if answers with values of a size are too much for a paused execution now. It always has room
+// for its first answer.
+func room(w *execution.Wait, size int) error {
+	before := 0
+	for _, p := range w.Pending {
+		if p.Answer != nil {
+			before += len(p.Answer.Value) + len(p.Answer.Args)
+		}
+	}
+	if before > 0 && before+size > maxAnswers {
+		return refuse("the execution has not continued with earlier answers yet, and these would be more than %d bytes "+
+			"together; try again later", maxAnswers)
+	}
 	return nil
 }
 
@@ -180,6 +207,9 @@ func Signal(j *execution.Job, name string, v execution.Verdict, now time.Time) e
 		return err
 	}
 	wait := j.Wait.Clone()
+	if err := room(wait, len(v.Value)); err != nil {
+		return err
+	}
 	for i := range wait.Pending {
 		p := &wait.Pending[i]
 		if p.Kind == execution.WaitEvent && p.Name == name && p.Answer == nil && now.Before(p.ExpiresAt) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -198,6 +199,57 @@ func (m *model) queue(t *testing.T, job *execution.Job, now time.Time, run strin
 		m.sent = append(m.sent, seq)
 	}
 	m.status, m.segment, m.answered = execution.Queued, m.segment+1, map[int]bool{}
+}
+
+// The values of answers that an execution has not continued with are bounded together. There is room for one, of any
+// size, and for more once a segment has them.
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	var waiting []execution.Waiting
+	for seq := range 8 {
+		waiting = append(waiting, execution.Waiting{Seq: seq, Kind: execution.WaitEvent, Name: "e"},
+			execution.Waiting{Seq: 100 + seq, Kind: execution.WaitTool, Tool: "ask"})
+	}
+	now := time.Now()
+	value := json.RawMessage(`"` + strings.Repeat("x", 700<<10) + `"`)
+	signal := func(j *execution.Job) error {
+		return waits.Signal(j, "e", execution.Verdict{Decision: execution.Signal, Value: value}, now)
+	}
+	respond := func(j *execution.Job) error {
+		return waits.Decide(j, map[int]execution.Verdict{100: {Decision: execution.Respond, Value: value}}, now)
+	}
+	for _, c := range []struct {
+		name          string
+		first, second func(*execution.Job) error
+	}{
+		{"two events", signal, signal}, {"a decision after an event", signal, respond},
+		{"an event after a decision", respond, signal},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job := execution.Job{ID: "exec_0123456789", Status: execution.Running}
+			result := execution.Result{Pause: execution.Pause{Waiting: waiting}}
+			waits.Park(&job, result, maxAge, now)
+			if err := c.first(&job); err != nil {
+				t.Fatalf("the first: %v", err)
+			}
+			if refused := (*waits.Refusal)(nil); !errors.As(c.second(&job), &refused) || refused.Invalid {
+				t.Fatalf("the second is not refused for now: %v", refused)
+			}
+			sent := map[int]bool{}
+			for _, p := range job.Wait.Pending {
+				sent[p.Seq] = p.Answer != nil
+			}
+			if err := waits.Queue(&job, "exec_1123456789", sent, now); err != nil {
+				t.Fatal(err)
+			}
+			result.Waiting = slices.DeleteFunc(slices.Clone(waiting), func(w execution.Waiting) bool { return sent[w.Seq] })
+			result.Waiting = append(result.Waiting, execution.Waiting{Seq: 100, Kind: execution.WaitTool, Tool: "ask"})
+			waits.Park(&job, result, maxAge, now)
+			if err := c.second(&job); err != nil {
+				t.Errorf("the second, after the segment: %v", err)
+			}
+		})
+	}
 }
 
 // What a decision makes of an operation.
