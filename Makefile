@@ -138,10 +138,13 @@ test-duckdb: ## that DuckDB reads the records' layouts and computes what the ind
 	npm install --prefix bin/duckdb --no-audit --no-fund --ignore-scripts @duckdb/node-api@1.5.6-r.1
 	DUCKDB_MODULES=$(CURDIR)/bin/duckdb $(GO) test ./infra/records -run DuckDB -v -count 1
 
-test-dynamo: ## the state in DynamoDB against dynalite, which speaks its protocol (installs it from npm)
+test-dynamo: ## the state in DynamoDB and SQS against dynalite and fauxqs, which speak their protocols (installs both from npm)
 	@mkdir -p bin/dynalite
 	npm install --prefix bin/dynalite --no-audit --no-fund --ignore-scripts dynalite@4.0.0
-	DYNALITE_MODULES=$(CURDIR)/bin/dynalite $(GO) test ./infra/state/dynamostate/... ./infra/state/transfer -v -count 1
+	@mkdir -p bin/fauxqs
+	npm install --prefix bin/fauxqs --no-audit --no-fund --ignore-scripts fauxqs@1.9.2
+	DYNALITE_MODULES=$(CURDIR)/bin/dynalite FAUXQS_MODULES=$(CURDIR)/bin/fauxqs \
+		$(GO) test ./infra/state/dynamostate/... ./infra/state/sqsqueue/... ./infra/state/transfer -v -count 1
 
 package: ## the Lambda zips with the compiled engine inside, each built twice and compared (ARCH: arm64 or x86_64; ARCHS=arm64,x86_64 for both)
 	$(GO) run ./infra/deploy/pack -twice -arch $(ARCHS) -use $(ARCH)

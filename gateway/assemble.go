@@ -134,7 +134,7 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	}
 	h.jobs = &jobs.Handlers{
 		Executions: e, ExecuteNow: e.serve, Callbacks: cfg.Callbacks, Results: e.results, Streams: running,
-		Keys: h.keys, Wake: deps.Wake, FourEyes: fourEyes(deps.Policy), Now: deps.Now, Logger: deps.Logger,
+		Keys: h.keys, Wake: deps.Wake.Job, FourEyes: fourEyes(deps.Policy), Now: deps.Now, Logger: deps.Logger,
 	}
 	h.functions = &registry.Handlers{
 		Registry: e.registry, Policy: h.admission, Respond: e.respond, Accept: h.jobs.Accept, Now: deps.Now,

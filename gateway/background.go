@@ -37,8 +37,9 @@ func newBackground(cfg Config, deps Deps, e *executor, detail func(error) string
 			Executor: e, Records: deps.Records, Detail: detail, Logger: deps.Logger, Callback: b.sender.Send,
 			Append: e.append, Keys: cfg.SnapshotKeys, Now: deps.Now,
 		},
-		Waits: jobs.Waits{Keys: cfg.SnapshotKeys, MaxAge: maxAge(deps.Policy), Record: e.append, NewID: deps.NewID},
-		Now:   deps.Now, Random: rand.Float64, Logger: deps.Logger,
+		Queues: deps.Wake.Queues,
+		Waits:  jobs.Waits{Keys: cfg.SnapshotKeys, MaxAge: maxAge(deps.Policy), Record: e.append, NewID: deps.NewID},
+		Now:    deps.Now, Random: rand.Float64, Logger: deps.Logger,
 	})
 	return b, err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/waits"
@@ -92,8 +93,17 @@ type HooksConfig struct {
 	Host string
 }
 
+// Wake is how processes are woken for stored work, in one of two ways.
+type Wake struct {
+	// Job has RunDue called soon for a stored job, in this process or another one.
+	Job func(ctx context.Context, id string) error
+	// Queues wake processes for jobs and callbacks. Without them, each process looks at the state all the time.
+	Queues jobs.Queues
+}
+
 // Deps are the parts of the deployment that a Server uses. Scanner, State, Wake, Redact, Fleet, Examples, RemoteTools,
-// Verify, Health and Tracer may be left out, and so may all Limits except Limiter. Everything else is required.
+// Verify, Health and Tracer may be left out, and so may all Limits except Limiter. Everything else is
+// required.
 type Deps struct {
 	Invoker Invoker
 	Records Records
@@ -107,8 +117,8 @@ type Deps struct {
 	Verify func(ctx context.Context) (audit.Report, error)
 	// State keeps functions and jobs. Without it, the endpoints that need it respond with 501.
 	State State
-	// Wake has RunDue called soon for a stored job, in this process or another one. Without it, the job is found later.
-	Wake func(ctx context.Context, id string) error
+	// Wake wakes processes for stored work. Without it, the work is found later.
+	Wake Wake
 	// Redact removes secrets from a record that the gateway writes.
 	Redact func(*audit.Record)
 	// Fleet returns the state of the function processes of this machine. It is nil if there are none.

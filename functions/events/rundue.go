@@ -3,34 +3,69 @@ package events
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
 // RunDue returns the handler of a function that runs jobs. It calls run with the job that an [execution.RunDuePayload]
-// names, and with "" for an event of kind [Schedule]. It refuses every other payload and names its kind. The response
-// is null. If run fails, the service invokes the function again, which is harmless because finished work is not
-// repeated.
-func RunDue(run func(ctx context.Context, job string) error) func(context.Context, json.RawMessage) error {
-	return func(ctx context.Context, payload json.RawMessage) error {
+// names, and with "" for an event of kind [Schedule]. In an event of kind [Queue], every message is such a payload: the
+// messages are handled at once, and the response lists those that failed, which the service delivers again. It refuses
+// every other payload and names its kind. If run fails, the service invokes the function again, which is harmless
+// because finished work is not repeated.
+func RunDue(
+	run func(ctx context.Context, job string) error,
+) func(context.Context, json.RawMessage) (json.RawMessage, error) {
+	return func(ctx context.Context, payload json.RawMessage) (json.RawMessage, error) {
 		job, is, err := execution.DecodeRunDue(payload)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if !is {
-			kind, err := Detect(payload)
-			if err != nil {
-				return err
-			}
-			if kind != Schedule {
-				return invalid("", "an event of kind "+string(kind)+" is none that this function serves: it runs jobs, and is "+
-					"called by the gateway and by the clock")
-			}
+		if is {
+			return nil, run(ctx, job)
 		}
-		return run(ctx, job)
+		kind, err := Detect(payload)
+		switch {
+		case err != nil:
+			return nil, err
+		case kind == Queue:
+			return runMessages(ctx, payload, run)
+		case kind != Schedule:
+			return nil, invalid("", "an event of kind "+string(kind)+" is none that this function serves: it runs jobs, and "+
+				"is called by the gateway, by a queue and by the clock")
+		}
+		return nil, run(ctx, "")
 	}
+}
+
+// runMessages calls run with the job of each message of a batch.
+func runMessages(
+	ctx context.Context, payload json.RawMessage, run func(ctx context.Context, job string) error,
+) (json.RawMessage, error) {
+	var batch lambdaevents.SQSEvent
+	if err := json.Unmarshal(payload, &batch); err != nil {
+		return nil, invalid("Records", "is not a batch of SQS messages")
+	}
+	failed := make([]bool, len(batch.Records))
+	var all sync.WaitGroup
+	for i, message := range batch.Records {
+		all.Go(func() {
+			job, is, err := execution.DecodeRunDue([]byte(message.Body))
+			failed[i] = err != nil || !is || run(ctx, job) != nil
+		})
+	}
+	all.Wait()
+	answer := lambdaevents.SQSEventResponse{BatchItemFailures: []lambdaevents.SQSBatchItemFailure{}}
+	for i, message := range batch.Records {
+		if failed[i] {
+			answer.BatchItemFailures = append(answer.BatchItemFailures,
+				lambdaevents.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
+		}
+	}
+	return json.Marshal(answer)
 }
 
 // ServeRunDue serves invocations from the Lambda Runtime API with [RunDue] until the process ends; it does not return.

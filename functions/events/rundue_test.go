@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
@@ -32,15 +36,50 @@ func TestRunDue(t *testing.T) {
 		{`{`, "none", "JSON"},
 	} {
 		got := "none"
-		err := events.RunDue(func(_ context.Context, job string) error { got = job; return nil })(t.Context(),
+		_, err := events.RunDue(func(_ context.Context, job string) error { got = job; return nil })(t.Context(),
 			json.RawMessage(c.payload))
 		if got != c.job || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%.60s: job %q, %v", c.payload, got, err)
 		}
 	}
-	if err := events.RunDue(func(context.Context, string) error { return own })(t.Context(),
+	if _, err := events.RunDue(func(context.Context, string) error { return own })(t.Context(),
 		execution.RunDuePayload(id)); !errors.Is(err, own) {
 		t.Errorf("the failure is not reported to the service: %v", err)
+	}
+}
+
+// A batch of messages is handled message by message, and the service learns which ones failed.
+func TestRunDueOfMessages(t *testing.T) {
+	t.Parallel()
+	message := func(id, body string) lambdaevents.SQSMessage {
+		return lambdaevents.SQSMessage{MessageId: id, Body: body, EventSource: "aws:sqs",
+			EventSourceARN: "arn:aws:sqs:us-east-1:123456789012:jobs"}
+	}
+	payload, err := json.Marshal(lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{
+		message("1", string(execution.RunDuePayload("exec_0000000001"))), message("2", `{"code": "1"}`),
+		message("3", string(execution.RunDuePayload("exec_0000000003"))), message("4", "{"),
+		message("5", string(execution.RunDuePayload("exec_0000000005"))),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var ran []string
+	answer, err := events.RunDue(func(_ context.Context, job string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if ran = append(ran, job); job == "exec_0000000003" {
+			return errors.New("the state is away")
+		}
+		return nil
+	})(t.Context(), payload)
+	slices.Sort(ran)
+	if diff := cmp.Diff([]string{"exec_0000000001", "exec_0000000003", "exec_0000000005"}, ran); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	const want = `{"batchItemFailures":[{"itemIdentifier":"2"},{"itemIdentifier":"3"},{"itemIdentifier":"4"}]}`
+	if string(answer) != want {
+		t.Errorf("the answer is %s", answer)
 	}
 }
 
@@ -72,13 +111,13 @@ func FuzzRunDue(f *testing.F) {
 	f.Add([]byte(`{"requestContext":{"http":{"method":"GET"}}}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		called := false
-		err := events.RunDue(func(_ context.Context, job string) error {
+		answer, err := events.RunDue(func(_ context.Context, job string) error {
 			if called = true; job != "" && !execution.ValidID(job) {
 				t.Errorf("job %q of %q", job, payload)
 			}
 			return nil
 		})(t.Context(), payload)
-		if called != (err == nil) {
+		if answer == nil && called != (err == nil) {
 			t.Errorf("called %v, %v: %q", called, err, payload)
 		}
 	})

@@ -34,7 +34,7 @@ func (q *Queue) backoff(attempt int) time.Duration {
 
 // deliver makes callbacks as they become due.
 func (q *Queue) deliver(loop context.Context) {
-	clock := time.NewTicker(tick / 4)
+	clock := time.NewTicker(q.cfg.Queues.look(tick / 4))
 	defer clock.Stop()
 	for {
 		select {

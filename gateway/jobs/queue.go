@@ -101,6 +101,8 @@ type Config struct {
 	Now    func() time.Time
 	Random func() float64 // uniform in [0, 1)
 	Logger *slog.Logger
+	// Queues wake processes. Without them, the store is looked at every second. With them, it must be a CallbackTaker.
+	Queues Queues
 	// Waits is how executions wait. Without its Keys, none may.
 	Waits Waits
 }
@@ -110,10 +112,12 @@ var ErrEnded = errors.New("the job has ended")
 
 // Queue runs the jobs of a store. It is safe for concurrent use.
 type Queue struct {
-	cfg     Config
-	wake    chan struct{}
-	telling *bounds.Pool   // a place for each callback that is being made
-	busy    sync.WaitGroup // loops, jobs and callbacks
+	cfg  Config
+	wake chan struct{}
+	// callbacks is the store, if there are queues.
+	callbacks CallbackTaker
+	telling   *bounds.Pool   // a place for each callback that is being made
+	busy      sync.WaitGroup // loops, jobs and callbacks
 
 	mu       sync.Mutex
 	stop     context.CancelFunc // nil before Start and Stop
@@ -140,8 +144,16 @@ func New(cfg Config) (*Queue, error) {
 			"jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative",
 		)
 	}
+	taker, _ := cfg.Store.(CallbackTaker)
+	if cfg.Queues.set() {
+		if taker == nil {
+			return nil, errors.New("jobs: queues need a store that finds a callback by its job")
+		}
+		cfg.Store = &announcing{cfg.Store, cfg.Queues, cfg.Now, cfg.Logger}
+	}
 	return &Queue{
-		cfg: cfg, wake: make(chan struct{}, 1), telling: bounds.NewPool(bounds.Of(bounds.Callbacks).Most),
+		callbacks: taker,
+		cfg:       cfg, wake: make(chan struct{}, 1), telling: bounds.NewPool(bounds.Of(bounds.Callbacks).Most),
 		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, waiting: map[string]int{},
 		adopting: map[string]bool{},
 	}, nil

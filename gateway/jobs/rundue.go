@@ -39,6 +39,13 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 		q.watch(running)
 	}()
 	defer func() { release(); <-watched }()
+	if id != "" && q.cfg.Queues.set() {
+		ran, err := woken{q}.run(begin, running, id)
+		if !ran && err == nil { // the message may be one about its callback
+			err = woken{q}.tell(running, id)
+		}
+		return err
+	}
 	if id != "" {
 		return errors.Join(q.runOne(begin, running, id), q.deliverAll(running))
 	}

@@ -26,6 +26,7 @@ func (q *Queue) Start(running context.Context) {
 	q.busy.Go(func() { q.dispatch(loop, running) })
 	q.busy.Go(func() { q.deliver(loop) })
 	q.busy.Go(func() { q.tidy(loop) })
+	woken{q}.serve(loop, running)
 }
 
 // Stop stops claiming jobs and waits for those that run. If ctx ends first, its error is returned, and the jobs
@@ -50,7 +51,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 // dispatch claims jobs whenever there are workers for them.
 func (q *Queue) dispatch(loop, running context.Context) {
 	free := make(chan struct{}, q.cfg.Workers+q.cfg.Spare)
-	after, clock := "", time.NewTicker(tick)
+	after, clock := "", time.NewTicker(q.cfg.Queues.look(tick))
 	defer clock.Stop()
 	for {
 		select {

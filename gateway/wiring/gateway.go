@@ -197,6 +197,9 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 	if err := wakeJobsFunction(ctx, set, &deps); err != nil {
 		return nil, err
 	}
+	if deps.Wake.Queues, err = openQueues(ctx, set, deps.Logger); err != nil {
+		return nil, err
+	}
 	keys, err := snapshotKeys(set)
 	if err != nil {
 		return nil, err

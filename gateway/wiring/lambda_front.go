@@ -22,7 +22,7 @@ func (g *Gateway) serveFront() {
 
 // wakeJobsFunction lets a gateway on Lambda wake the function that runs its jobs.
 func wakeJobsFunction(ctx context.Context, set settings.Settings, deps *gateway.Deps) error {
-	if set.OnLambda.JobsFunction == "" {
+	if set.OnLambda.JobsFunction == "" || set.Queues.Jobs != "" {
 		return nil
 	}
 	waker, err := lambdainvoke.NewWaker(ctx,
@@ -30,6 +30,6 @@ func wakeJobsFunction(ctx context.Context, set settings.Settings, deps *gateway.
 	if err != nil {
 		return fmt.Errorf("LAMBDA_JOBS_FUNCTION: %w", err)
 	}
-	deps.Wake = waker.Wake
+	deps.Wake.Job = waker.Wake
 	return nil
 }

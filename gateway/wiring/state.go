@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/sqsqueue"
 	"github.com/airlock-run/airlock/policy"
 )
 
@@ -85,7 +88,27 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 
 // noJobs reports whether nothing runs the jobs that a gateway on Lambda stores.
 func noJobs(set settings.Settings) bool {
-	return set.OnLambda.Front != "" && set.OnLambda.Front != settings.FrontJobs && set.OnLambda.JobsFunction == ""
+	return set.OnLambda.Front != "" && set.OnLambda.Front != settings.FrontJobs && set.OnLambda.JobsFunction == "" &&
+		set.Queues.Jobs == ""
+}
+
+// openQueues opens the queues that JOBS_QUEUE and CALLBACKS_QUEUE name, if they are set.
+func openQueues(ctx context.Context, set settings.Settings, logger *slog.Logger) (queues jobs.Queues, err error) {
+	if set.Queues.Jobs == "" {
+		return queues, nil
+	}
+	cfg := sqsqueue.Config{Logger: logger}
+	for name, q := range map[string]struct {
+		url string
+		to  *jobs.Wakes
+	}{"JOBS_QUEUE": {set.Queues.Jobs, &queues.Jobs}, "CALLBACKS_QUEUE": {set.Queues.Callbacks, &queues.Callbacks}} {
+		opened, err := sqsqueue.Open(ctx, q.url, cfg)
+		if err != nil {
+			return queues, fmt.Errorf("%s: %w", name, err)
+		}
+		*q.to = opened
+	}
+	return queues, nil
 }
 
 // tableAccess returns the access to a table whose large contents are in a bucket at S3_ENDPOINT. The endpoint of

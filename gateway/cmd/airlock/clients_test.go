@@ -43,6 +43,7 @@ import (
 	"github.com/airlock-run/airlock/infra/packages"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/state/dynamostate"
+	"github.com/airlock-run/airlock/infra/state/sqsqueue"
 	"github.com/airlock-run/airlock/policy/outbound"
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -92,6 +93,7 @@ var clients = map[string][]struct {
 	}}},
 	"infra/s3objects":         {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
 	"infra/state/dynamostate": {{"table", 220 << 20, callDynamo}},
+	"infra/state/sqsqueue":    {{"queue", 40 << 20, callQueue}},
 	"sandbox/internal/egress": {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
 }
 
@@ -226,6 +228,17 @@ func callDynamo(ctx context.Context, t *testing.T, url string) error {
 	}
 	_, err = s.Function(ctx, "t", "f")
 	return errors.Join(err, s.Close())
+}
+
+func callQueue(ctx context.Context, t *testing.T, url string) error {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
+		t.Setenv(name, "a")
+	}
+	q, err := sqsqueue.Open(ctx, url+"/1/queue", sqsqueue.Config{Endpoint: url, Attempts: 2})
+	if err != nil {
+		return err
+	}
+	return q.Send(ctx, "t", "exec_0000000001", 0)
 }
 
 // callContainer looks up credentials as in a container.

@@ -46,7 +46,8 @@ func (r *reader) lambdaGateway(s *Settings) {
 		r.fail("AIRLOCK_STATE", "must be "+shared+" if LAMBDA_FRONT is jobs: the jobs are there")
 	}
 	s.OnLambda.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))
-	if s.SnapshotKeys != nil && s.OnLambda.Front != FrontJobs && s.OnLambda.JobsFunction == "" {
+	if s.SnapshotKeys != nil && s.OnLambda.Front != FrontJobs && s.OnLambda.JobsFunction == "" &&
+		s.Queues.Jobs == "" {
 		r.fail("LAMBDA_JOBS_FUNCTION", "must be set beside SNAPSHOT_KEYS: that function continues what has paused")
 	}
 	s.Host, s.Port = "127.0.0.1", "0"

@@ -52,6 +52,8 @@ type Kept struct {
 	StateBytes int64  // what a folder of state may take
 	// SnapshotKeys encrypt the snapshots of paused executions; nil if SNAPSHOT_KEYS is not set.
 	SnapshotKeys *waits.Keys
+	// Queues are the queues in SQS through which gateways wake each other.
+	Queues Queues
 }
 
 // Listener is where the gateway listens, and how it stops.
@@ -64,7 +66,7 @@ type Listener struct {
 // OnLambda configures a gateway that runs on Lambda itself.
 type OnLambda struct {
 	Front        string // what stands in front of it (LAMBDA_FRONT); "" elsewhere
-	JobsFunction string // runs the jobs that it stores; "" refuses jobs
+	JobsFunction string // runs the jobs that it stores; "" refuses jobs, unless there are queues
 }
 
 // Auth holds the credentials that callers may present.
@@ -187,6 +189,7 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	s.CORSOrigins = r.origins(s.Auth.Open)
 	s.AuditStore = r.auditStore()
 	s.State, s.SnapshotKeys = r.state(s.AuditStore), r.snapshotKeys()
+	s.Queues = r.queues(s.State)
 	if s.SnapshotKeys != nil && IsBucket(s.State) {
 		r.fail("SNAPSHOT_KEYS", "executions cannot pause with state in a bucket; set AIRLOCK_STATE to a folder, "+
 			"postgres://user@host/database or dynamodb://table?contents=s3://bucket/prefix, or leave SNAPSHOT_KEYS out")

@@ -87,6 +87,32 @@ func Stores(getenv func(string) string, store string) (records, state string, er
 	return records, state, Wrong(errors.Join(r.wrong...))
 }
 
+// Queues are the URLs of queues in SQS; both are set, or neither.
+type Queues struct{ Jobs, Callbacks string }
+
+// queues returns JOBS_QUEUE and CALLBACKS_QUEUE.
+func (r *reader) queues(state string) Queues {
+	q := Queues{strings.TrimSpace(r.getenv("JOBS_QUEUE")), strings.TrimSpace(r.getenv("CALLBACKS_QUEUE"))}
+	for name, text := range map[string]string{"JOBS_QUEUE": q.Jobs, "CALLBACKS_QUEUE": q.Callbacks} {
+		u, err := url.Parse(text)
+		switch {
+		case q == Queues{}:
+		case text == "":
+			r.fail(name, "must be set, too: jobs and callbacks have one queue each")
+		case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+			r.fail(name, "must be the URL of a queue, such as https://sqs.eu-central-1.amazonaws.com/123456789012/jobs")
+		case strings.HasSuffix(text, ".fifo"):
+			r.fail(name, "must be a standard queue: it is fair between tenants, and a FIFO queue handles one job of each")
+		case !IsTable(state):
+			r.fail(name, "needs AIRLOCK_STATE=dynamodb://table?contents=s3://bucket/prefix")
+		}
+	}
+	if q.Jobs != "" && q.Jobs == q.Callbacks {
+		r.fail("CALLBACKS_QUEUE", "must be another queue than JOBS_QUEUE")
+	}
+	return q
+}
+
 // snapshotKeys returns the keys that SNAPSHOT_KEYS holds; nil if it is not set.
 func (r *reader) snapshotKeys() *waits.Keys {
 	text := strings.TrimSpace(r.getenv("SNAPSHOT_KEYS"))

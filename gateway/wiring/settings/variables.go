@@ -70,8 +70,8 @@ var Groups = []Group{
 		{"LAMBDA_FRONT", "stream",
 			"for a gateway on Lambda: stream for a Function URL, buffer for an HTTP API, jobs for the " +
 				"function that runs jobs"},
-		{"LAMBDA_JOBS_FUNCTION", "none", "for a gateway on Lambda: the function that runs its jobs; without one it refuses " +
-			"jobs"},
+		{"LAMBDA_JOBS_FUNCTION", "none", "for a gateway on Lambda: the function that runs its jobs; without one or " +
+			"JOBS_QUEUE it refuses jobs"},
 		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "folder of the compiled engine"},
 	}},
 	{"Storage", []Variable{
@@ -89,6 +89,9 @@ var Groups = []Group{
 		{"AIRLOCK_STATE_MB", "16384", "size of a folder of state for all tenants together; changes beyond it return 507"},
 		{"SNAPSHOT_KEYS", "made in the folder", "keys of the snapshots of paused executions, NAME:BASE64 of 32 bytes, " +
 			"comma-separated; the first encrypts, all decrypt; with a database, executions cannot pause without it"},
+		{"JOBS_QUEUE", "none", "with a table: URL of a standard queue in SQS that wakes gateways for jobs, instead " +
+			"of a look every second"},
+		{"CALLBACKS_QUEUE", "none", "with JOBS_QUEUE: URL of the queue that wakes gateways for callbacks"},
 		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose requests contain no secret; whsec_ and base64"},
 	}},
 	{"Telemetry", []Variable{

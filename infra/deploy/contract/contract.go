@@ -52,6 +52,7 @@ func Check(data []byte, tiers []Tier) ([]Violation, error) {
 	checkFunctions(t, tiers, r)
 	checkSources(t, r)
 	checkJobs(t, r)
+	checkWakes(t, r)
 	checkSecrets(t, r)
 	checkNetwork(t, r)
 	slices.SortFunc(r.found, func(a, b Violation) int {

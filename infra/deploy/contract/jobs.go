@@ -34,6 +34,42 @@ func checkJobs(t *template, r *report) {
 	}
 }
 
+// checkWakes checks the queues that wake a function that runs jobs: their messages are delivered to it, and not again
+// while it runs.
+func checkWakes(t *template, r *report) {
+	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {
+		props := t.resources[name].props
+		if text(get(props, "Environment", "Variables", "LAMBDA_FRONT")) != "jobs" {
+			continue
+		}
+		for _, variable := range []string{"JOBS_QUEUE", "CALLBACKS_QUEUE"} {
+			for _, value := range branches(get(props, "Environment", "Variables", variable)) {
+				queue := t.resources[target(value)]
+				if queue.kind != "AWS::SQS::Queue" {
+					continue
+				}
+				if number(queue.props["VisibilityTimeout"]) < 6*number(props["Timeout"]) {
+					r.add("wakes-visibility", target(value), "VisibilityTimeout must be six times the timeout of %s or more", name)
+				}
+				if !sourced(t, target(value), name) {
+					r.add("wakes-source", target(value), "must be an event source of %s", name)
+				}
+			}
+		}
+	}
+}
+
+// sourced reports whether the messages of a queue are delivered to a function.
+func sourced(t *template, queue, function string) bool {
+	for _, source := range t.each("AWS::Lambda::EventSourceMapping") {
+		props := t.resources[source].props
+		if target(props["EventSourceArn"]) == queue && target(props["FunctionName"]) == function {
+			return true
+		}
+	}
+	return false
+}
+
 // clocked reports whether a rule invokes a function every minute, and has the permission.
 func clocked(t *template, function string) bool {
 	for _, rule := range t.each("AWS::Events::Rule") {

@@ -45,6 +45,35 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 	return out, nil
 }
 
+// TakeCallback claims the callback of a job until a later time if it is due. Otherwise the error is
+// execution.ErrNotFound.
+func (s *Store) TakeCallback(ctx context.Context, now, again time.Time, id string) (execution.Job, error) {
+	if !validID(id) {
+		return execution.Job{}, execution.ErrNotFound
+	}
+	it, err := s.get(ctx, jobKey(id))
+	if err != nil {
+		return execution.Job{}, fmt.Errorf("take a callback: %w", err)
+	}
+	e := entryOf(it)
+	due, rest := splitTime(e.at)
+	if e.list != callbacksList || due+"/" > when(millis(now)) {
+		return execution.Job{}, execution.ErrNotFound
+	}
+	it, err = s.move(ctx, jobKey(id), e, item{"v": text(token()), "at": text(when(millis(again)) + rest)})
+	var job execution.Job
+	if err == nil {
+		job, err = s.jobOf(ctx, it)
+	}
+	if errors.Is(err, errMoved) {
+		return execution.Job{}, execution.ErrNotFound // another process was faster
+	}
+	if err != nil {
+		return execution.Job{}, fmt.Errorf("take a callback: %w", err)
+	}
+	return job, nil
+}
+
 func goneKey(tenant, url string) key { return keyOf("gone#"+tenantPart(tenant), hash([]byte(url))) }
 
 // longestMemory exceeds every retention of notes. A later time was set by a clock that was set back since.
