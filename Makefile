@@ -122,7 +122,7 @@ clients: ## the client packages of dist/clients, built and tested on Node.js, De
 	npm ci --prefix gateway/client/typescript --no-audit --no-fund --ignore-scripts
 	npm run --prefix gateway/client/typescript build
 	@mkdir -p $(CLIENTS) dist/clients
-	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5 piston-api-client@2.0.1
+	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5 piston-api-client@2.0.1 @e2b/code-interpreter@2.8.0
 	@cd $(CLIENTS)/node_modules/bun && node install.js
 	npm pack ./gateway/client/typescript --pack-destination dist/clients
 	$(GO) test ./gateway/client/...

@@ -11,6 +11,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/dashboard"
 	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/gateway/idempotency"
+	"github.com/airlock-run/airlock/gateway/interpreter"
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/meter"
@@ -147,6 +148,7 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	h.sessions = &sessions.Handlers{
 		Read: e.read, Respond: e.respond, Validate: e.Validate, Tier: tierOf(deps.Policy),
 	}
+	h.e2b = &interpreter.Handlers{Sessions: h.sessions, Executor: e, Turns: e, Now: deps.Now}
 	h.piston = &piston.Handlers{
 		Executor: e, Turns: e, Validate: e.Validate, Tier: tierOf(deps.Policy), Now: deps.Now,
 	}

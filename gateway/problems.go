@@ -36,7 +36,7 @@ type problems struct {
 }
 
 // problemDocument is that of RFC 9457. Its member error repeats detail, for clients that look for it there, and message
-// does so for those of Piston.
+// does so for those of Piston and E2B.
 type problemDocument struct {
 	Type      string `json:"type"`
 	Title     string `json:"title"`
@@ -289,7 +289,7 @@ func (p *problems) document(err error, path, requestID string) []byte {
 	code, detail := p.wordsOf(found)
 	p.count(found, code, err, "a request failed", "request", requestID, "path", path)
 	message := ""
-	if strings.HasPrefix(path, "/api/v2/") {
+	if strings.HasPrefix(path, "/api/v2/") || strings.HasPrefix(path, "/api/e2b/") {
 		message = detail
 	}
 	return api.Raw(problemDocument{

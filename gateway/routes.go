@@ -14,6 +14,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/dashboard"
 	"github.com/airlock-run/airlock/gateway/hooks"
 	"github.com/airlock-run/airlock/gateway/idempotency"
+	"github.com/airlock-run/airlock/gateway/interpreter"
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/openapi"
@@ -39,6 +40,7 @@ type handlers struct {
 	hooks     *hooks.Handlers
 	sessions  *sessions.Handlers
 	piston    *piston.Handlers
+	e2b       *interpreter.Handlers
 	records   *records.Handlers
 	tools     *mcp.RemoteTools
 	agents    *mcp.Handlers
@@ -77,6 +79,7 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	app.Post("/api/executions/:id/calls/:seq", h.pages.Session, authenticate, h.streams.Limited(limit), h.checkData,
 		need(authn.Execute), once(h.streams.Answer))
 
+	app.Use("/api/e2b", h.e2b.Credentials)
 	g := app.Group("/api", h.pages.Session, authenticate, limit, h.checkData)
 	g.Post("/execute", need(authn.Execute), once(h.jobs.Execute))
 	g.Post("/execute/stream", need(authn.Execute), h.streams.Execute)
@@ -112,6 +115,14 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	ss.Delete("/:id", need(authn.Execute), h.sessions.Delete)
 	ss.Post("/:id/execute", need(authn.Execute), once(h.sessions.Execute))
 	ss.Post("/:id/fork", need(authn.Execute), onceLasting(h.sessions.Fork))
+
+	i := g.Group("/e2b", h.background.requireState, h.sessions.Available)
+	i.Post("/v2/sandboxes", need(authn.Execute), h.e2b.CreateSandbox)
+	i.Delete("/sandboxes/:id", need(authn.Execute), h.e2b.Delete)
+	i.Post("/contexts", need(authn.Execute), h.e2b.CreateContext)
+	i.Get("/contexts", need(authn.Execute), h.e2b.ListContexts)
+	i.Delete("/contexts/:id", need(authn.Execute), h.e2b.Delete)
+	i.Post("/execute", need(authn.Execute), h.e2b.Execute)
 
 	g.Get("/v2/runtimes", need(authn.Execute), h.piston.Runtimes)
 	g.Post("/v2/execute", need(authn.Execute), once(h.piston.Execute))

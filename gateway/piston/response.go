@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 )
 
 // A response is the body of a response to POST /api/v2/execute.
@@ -39,7 +40,13 @@ func errorOf(r execution.Result) string {
 // stageOf returns the run stage of a result.
 func stageOf(r execution.Result) stage {
 	s := stage{Output: r.Output, Memory: r.Usage.MemoryBytes, CPUTime: r.Usage.CPUMs, WallTime: r.Usage.WallMs}
-	s.Stdout, s.Stderr = split(r)
+	for _, text := range api.ConsoleOf(r) {
+		if text.Error {
+			s.Stderr += text.Text
+		} else {
+			s.Stdout += text.Text
+		}
+	}
 	if r.Exception != nil {
 		s.fail(strings.TrimPrefix(r.Exception.Name+": "+r.Exception.Message, ": ") + "\n" + r.Exception.Stack)
 	}
@@ -89,48 +96,4 @@ func (s *stage) kill(status, message string) {
 func (s *stage) fail(text string) {
 	text = strings.TrimSuffix(text, "\n") + "\n"
 	s.Stderr, s.Output = s.Stderr+text, s.Output+text
-}
-
-// split returns what a program wrote to standard output and to standard error. The logs say which is which. They lack
-// the end of long texts and all calls beyond the tier's number: the text of those calls counts as standard output.
-func split(r execution.Result) (stdout, stderr string) {
-	logs := r.Logs
-	if r.Usage.LogsDropped > 0 && len(logs) > 0 {
-		logs = logs[:len(logs)-1] // the last one says how many were dropped
-	}
-	var streams [2]strings.Builder
-	rest := r.Output
-	for i, l := range logs {
-		end := endOf(rest, l.Message, logs[i+1:], r.Usage.LogsDropped == 0)
-		stream := 0
-		if l.Level == "error" || l.Level == "warn" {
-			stream = 1
-		}
-		streams[stream].WriteString(rest[:end])
-		rest = rest[end:]
-	}
-	streams[0].WriteString(rest)
-	return streams[0].String(), streams[1].String()
-}
-
-// endOf returns where the text of a log ends, which begins the output. next are the logs after it.
-func endOf(output, message string, next []execution.Log, all bool) int {
-	if strings.HasPrefix(output, message+"\n") {
-		return len(message) + 1
-	}
-	if len(next) == 0 && all {
-		return len(output)
-	}
-	// The message is cut, or the output is. The text ends at the first line end at which the next one begins.
-	at := min(len(strings.TrimSuffix(message, "…")), len(output))
-	for {
-		line := strings.IndexByte(output[at:], '\n')
-		if line < 0 {
-			return len(output)
-		}
-		at += line + 1
-		if len(next) == 0 || strings.HasPrefix(output[at:], strings.TrimSuffix(next[0].Message, "…")) {
-			return at
-		}
-	}
 }

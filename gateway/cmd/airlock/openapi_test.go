@@ -104,11 +104,14 @@ func (e every) carryOut(t *testing.T, p *program, schemas *jsonschema.Compiler, 
 	if e.op.OperationID == "sendEvent" {
 		known["id"] = paused(t, p, `await airlock.waitForEvent(\"replied\")`)
 	}
-	if strings.HasPrefix(e.path, "/api/sessions") {
+	if strings.HasPrefix(e.path, "/api/sessions") || strings.HasPrefix(e.path, "/api/e2b") {
 		before := known["id"]
 		t.Cleanup(func() { known["id"] = before })
 		_, v := p.post(t.Context(), t, "/api/sessions", `{}`)
 		known["id"], _ = v["id"].(string)
+	}
+	if e.op.OperationID == "e2bExecute" {
+		bodies = []any{map[string]string{"code": "1", "context_id": known["id"]}} // in place of the example's own id
 	}
 	if e.op.OperationID == "answerCall" {
 		known["id"] = calling(t, p)

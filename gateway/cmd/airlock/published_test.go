@@ -10,7 +10,9 @@ import (
 )
 
 // publishedClients are clients of other services that work with a gateway, by the program that calls one with them.
-var publishedClients = map[string]string{"piston.mjs": "piston-api-client"}
+var publishedClients = map[string]string{
+	"e2b.mjs": "@e2b/code-interpreter", "piston.mjs": "piston-api-client",
+}
 
 // Clients of other services, as they are published, run code on a gateway. make clients installs them.
 func TestPublishedClients(t *testing.T) {
@@ -43,7 +45,10 @@ func TestPublishedClients(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, node, program)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "AIRLOCK_URL="+start(t).url)
+			cmd.Dir, cmd.Env = dir, clientGateway(t)
+			if client == "piston-api-client" { // it sends no credential
+				cmd.Env = append(os.Environ(), "AIRLOCK_URL="+start(t).url)
+			}
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

@@ -16,7 +16,7 @@ var gatewayLayers = []gatewayLayer{
 	{"connections and markup", []string{"console", "httpconn"}},
 	{"what all handlers share", []string{"api"}},
 	{"what stands before handlers, and records", []string{"access", "idempotency", "openapi", "records"}},
-	{"handlers", []string{"dashboard", "hooks", "jobs", "piston", "stream"}},
+	{"handlers", []string{"dashboard", "hooks", "interpreter", "jobs", "piston", "stream"}},
 	{"what needs webhooks and jobs", []string{"callbacks", "registry", "sessions"}},
 	{"agents, who may use all of it", []string{"mcp"}},
 }

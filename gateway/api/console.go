@@ -1,0 +1,55 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// A ConsoleText is what one console call printed, with the newline at its end.
+type ConsoleText struct {
+	Error bool // to standard error
+	Text  string
+}
+
+// ConsoleOf divides the output of a result into console calls. The logs say which text is whose. They lack the end of
+// long texts and all calls beyond the tier's number: the text of those calls is one more text.
+func ConsoleOf(r execution.Result) []ConsoleText {
+	logs := r.Logs
+	if r.Usage.LogsDropped > 0 && len(logs) > 0 {
+		logs = logs[:len(logs)-1] // the last one says how many were dropped
+	}
+	var texts []ConsoleText
+	rest := r.Output
+	for i, l := range logs {
+		end := endOf(rest, l.Message, logs[i+1:], r.Usage.LogsDropped == 0)
+		texts = append(texts, ConsoleText{l.Level == "error" || l.Level == "warn", rest[:end]})
+		rest = rest[end:]
+	}
+	if rest != "" {
+		texts = append(texts, ConsoleText{Text: rest})
+	}
+	return texts
+}
+
+// endOf returns where the text of a log ends, which begins the output. next are the logs after it.
+func endOf(output, message string, next []execution.Log, all bool) int {
+	if strings.HasPrefix(output, message+"\n") {
+		return len(message) + 1
+	}
+	if len(next) == 0 && all {
+		return len(output)
+	}
+	// The message is cut, or the output is. The text ends at the first line end at which the next one begins.
+	at := min(len(strings.TrimSuffix(message, "…")), len(output))
+	for {
+		line := strings.IndexByte(output[at:], '\n')
+		if line < 0 {
+			return len(output)
+		}
+		at += line + 1
+		if len(next) == 0 || strings.HasPrefix(output[at:], strings.TrimSuffix(next[0].Message, "…")) {
+			return at
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package interpreter
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+)
+
+type wireExecution struct {
+	Code      string          `json:"code"`
+	ContextID string          `json:"context_id"`
+	Language  string          `json:"language"`
+	EnvVars   json.RawMessage `json:"env_vars"`
+}
+
+// Execute serves POST /api/e2b/execute: it runs code as the next step of a context and responds with a JSON object a
+// line, when the step has ended.
+func (h *Handlers) Execute(c *fiber.Ctx) error {
+	received := h.Now()
+	if err := api.RequireJSON(c); err != nil {
+		return err
+	}
+	session := utils.CopyString(c.Get(sandboxID))
+	request, err := api.Decode(c, h.Turns, func(body []byte) (execution.Request, error) {
+		var w wireExecution
+		if err := decode(body, &w); err != nil {
+			return execution.Request{}, err
+		}
+		if w.ContextID != "" {
+			session = w.ContextID
+		}
+		return w.request()
+	})
+	if err != nil {
+		return err
+	}
+	if !execution.ValidSessionID(session) {
+		return api.NotFound("there is no context with this id; create a context, or a sandbox")
+	}
+	s := api.NewSubmission(c, request, received)
+	release, err := h.Sessions.Begin(c.UserContext(), session, &s)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, connected := api.DisconnectContext(c)
+	defer connected()
+	result, err := h.Executor.Execute(ctx, s)
+	if err != nil {
+		return err
+	}
+	body, err := lines(result, h.Now())
+	if err != nil {
+		return err
+	}
+	c.Set(api.ExecutionID, result.ID)
+	c.Set(fiber.HeaderContentType, "application/x-ndjson")
+	return c.Send(body)
+}
+
+// request returns the execution request. It obeys the rules of every other one.
+func (w wireExecution) request() (execution.Request, error) {
+	if w.ContextID != "" && w.Language != "" {
+		return execution.Request{}, api.Invalid("language", "cannot be given together with context_id")
+	}
+	if _, err := normalize(w.Language); err != nil {
+		return execution.Request{}, err
+	}
+	if err := refuseVariables("env_vars", w.EnvVars); err != nil {
+		return execution.Request{}, err
+	}
+	return execution.DecodeRequest(api.Raw(execution.Request{Code: w.Code, Language: "typescript"}))
+}
+
+// An output is a line of a response. The type decides which members it has.
+type output struct {
+	Type      string          `json:"type"`
+	Count     int             `json:"execution_count,omitempty"`
+	Text      string          `json:"text,omitempty"`
+	Timestamp string          `json:"timestamp,omitempty"`
+	Main      bool            `json:"is_main_result,omitempty"`
+	JSON      json.RawMessage `json:"json,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Value     *string         `json:"value,omitempty"`
+	Traceback *string         `json:"traceback,omitempty"`
+}
+
+// lines returns the response for a result.
+func lines(r execution.Result, now time.Time) ([]byte, error) {
+	var all []output
+	if r.Session != nil {
+		all = append(all, output{Type: "number_of_executions", Count: r.Session.Step})
+	}
+	for _, text := range api.ConsoleOf(r) {
+		stream := "stdout"
+		if text.Error {
+			stream = "stderr"
+		}
+		all = append(all, output{Type: stream, Text: text.Text, Timestamp: api.Stamp(now)})
+	}
+	switch {
+	case r.Status != execution.Completed:
+		all = append(all, failure(r))
+	case len(r.Result) > 0 && !bytes.Equal(r.Result, []byte("null")):
+		result := output{Type: "result", Main: true, Text: string(r.Result)}
+		switch r.Result[0] {
+		case '{', '[':
+			result.JSON = r.Result
+		}
+		all = append(all, result)
+	}
+	all = append(all, output{Type: "end_of_execution"})
+	var b bytes.Buffer
+	for _, line := range all {
+		text, err := api.Encode(line)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(text)
+	}
+	return b.Bytes(), nil
+}
+
+// failure returns the line about what ended the code.
+func failure(r execution.Result) output {
+	name, value, traceback := "ExecutionError", string(r.Status), ""
+	if r.Error != nil {
+		value = *r.Error
+	}
+	switch {
+	case r.Exception != nil:
+		name, value, traceback = r.Exception.Name, r.Exception.Message, r.Exception.Stack
+	case r.Limit != nil:
+		name = "LimitError"
+	case r.Status == execution.Blocked:
+		name = "PolicyError"
+	}
+	return output{Type: "error", Name: name, Value: &value, Traceback: &traceback}
+}

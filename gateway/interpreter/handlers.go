@@ -1,0 +1,201 @@
+package interpreter
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/authn"
+)
+
+// Sessions are the sessions of callers, as package sessions has them.
+type Sessions interface {
+	Make(ctx context.Context, from api.Submission, o api.SessionOptions) (any, error)
+	End(ctx context.Context, caller authn.Identity, ip, id string) error
+	Begin(ctx context.Context, id string, s *api.Submission) (release func(), err error)
+	Page(ctx context.Context, caller authn.Identity, after string, limit int) (any, error)
+}
+
+// Handlers serve /api/e2b.
+type Handlers struct {
+	Sessions Sessions
+	Executor api.Executor
+	Turns    api.Turns
+	Now      func() time.Time
+}
+
+// Headers of the client.
+const (
+	accessToken  = "X-Access-Token"
+	trafficToken = "E2b-Traffic-Access-Token"
+	sandboxID    = "E2b-Sandbox-Id"
+)
+
+type givenKey struct{}
+
+// Credentials takes the credential of a request from the header in which the client sends the token of a sandbox, and
+// remembers the one that the request itself has. It is middleware, and stands before authentication.
+func (h *Handlers) Credentials(c *fiber.Ctx) error {
+	headers := &c.Request().Header
+	if len(headers.Peek(fiber.HeaderAuthorization)) == 0 && len(headers.Peek("X-Api-Key")) == 0 {
+		for _, name := range []string{accessToken, trafficToken} {
+			if token := headers.Peek(name); len(token) > 0 {
+				headers.SetBytesV("X-Api-Key", token)
+				break
+			}
+		}
+	}
+	given := authn.Credential(c.Get(fiber.HeaderAuthorization), c.Get("X-Api-Key"))
+	c.Locals(givenKey{}, utils.CopyString(given))
+	return c.Next()
+}
+
+// A sandbox is the response to POST /api/e2b/v2/sandboxes. The client sends the tokens with each request for the
+// sandbox, and sends nothing else that names the caller: they are the credential that it made the sandbox with.
+type sandbox struct {
+	SandboxID          string `json:"sandboxID"`
+	TemplateID         string `json:"templateID"`
+	ClientID           string `json:"clientID"`
+	EnvdVersion        string `json:"envdVersion"`
+	EnvdAccessToken    string `json:"envdAccessToken,omitempty"`
+	TrafficAccessToken string `json:"trafficAccessToken,omitempty"`
+}
+
+// envdVersion is a version that the client accepts of the daemon of a sandbox, which does not exist here.
+const envdVersion = "0.4.0"
+
+// CreateSandbox serves POST /api/e2b/v2/sandboxes.
+func (h *Handlers) CreateSandbox(c *fiber.Ctx) error {
+	var w struct {
+		TemplateID string          `json:"templateID"`
+		Timeout    float64         `json:"timeout"` // in seconds; 0 means the default
+		EnvVars    json.RawMessage `json:"envVars"`
+	}
+	if err := read(c, &w); err != nil {
+		return err
+	}
+	if err := refuseVariables("envVars", w.EnvVars); err != nil {
+		return err
+	}
+	o := api.SessionOptions{}
+	if w.Timeout > 0 {
+		milliseconds := 1000 * w.Timeout
+		o.MaxAge = &milliseconds
+	}
+	id, err := h.make(c, o)
+	if err != nil {
+		return err
+	}
+	// The credential behind a browser's session must not become known to the page.
+	token, _ := c.Locals(givenKey{}).(string)
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	c.Status(201)
+	return api.Send(c, sandbox{id, w.TemplateID, id, envdVersion, token, token})
+}
+
+// make makes a session of the caller and returns its ID.
+func (h *Handlers) make(c *fiber.Ctx, o api.SessionOptions) (string, error) {
+	made, err := h.Sessions.Make(c.UserContext(), api.NewSubmission(c, execution.Request{}, h.Now()), o)
+	if err != nil {
+		return "", err
+	}
+	var session struct{ ID string }
+	err = json.Unmarshal(api.Raw(made), &session)
+	return session.ID, err
+}
+
+// Delete serves DELETE /api/e2b/sandboxes/{id} and DELETE /api/e2b/contexts/{id}.
+func (h *Handlers) Delete(c *fiber.Ctx) error {
+	if err := h.Sessions.End(c.UserContext(), api.CallerOf(c), c.IP(), api.Param(c, "id")); err != nil {
+		return err
+	}
+	return c.SendStatus(204)
+}
+
+// A codeContext is a context as the client sees it.
+type codeContext struct {
+	ID       string `json:"id"`
+	Language string `json:"language"`
+	Cwd      string `json:"cwd"`
+}
+
+// CreateContext serves POST /api/e2b/contexts.
+func (h *Handlers) CreateContext(c *fiber.Ctx) error {
+	var w struct {
+		Language string `json:"language"`
+	}
+	if err := read(c, &w); err != nil {
+		return err
+	}
+	language, err := normalize(w.Language)
+	if err != nil {
+		return err
+	}
+	id, err := h.make(c, api.SessionOptions{})
+	if err != nil {
+		return err
+	}
+	return api.Send(c, codeContext{id, language, "/"})
+}
+
+// ListContexts serves GET /api/e2b/contexts: all sessions of the caller.
+func (h *Handlers) ListContexts(c *fiber.Ctx) error {
+	const page = 200 // a caller has at most 100 sessions
+	found, err := h.Sessions.Page(c.UserContext(), api.CallerOf(c), "", page)
+	if err != nil {
+		return err
+	}
+	var sessions struct{ Items []struct{ ID string } }
+	if err := json.Unmarshal(api.Raw(found), &sessions); err != nil {
+		return err
+	}
+	contexts := make([]codeContext, len(sessions.Items))
+	for i, s := range sessions.Items {
+		contexts[i] = codeContext{s.ID, "javascript", "/"}
+	}
+	return api.Send(c, contexts)
+}
+
+// read decodes a body. Like the service, it ignores members that it does not know.
+func read(c *fiber.Ctx, v any) error {
+	if err := api.RequireJSON(c); err != nil {
+		return err
+	}
+	return decode(c.Request().Body(), v)
+}
+
+func decode(body []byte, v any) error {
+	if _, err := execution.Members(body); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return api.Invalid("", "has a member of the wrong type")
+	}
+	return nil
+}
+
+// normalize returns the name of a language.
+func normalize(language string) (string, error) {
+	switch strings.ToLower(language) {
+	case "", "js", "javascript":
+		return "javascript", nil
+	case "ts", "typescript":
+		return "typescript", nil
+	}
+	return "", api.Invalid("language", "must be javascript or typescript; got "+api.Clip(language, 40))
+}
+
+// refuseVariables refuses environment variables: they would be in the code of the record.
+func refuseVariables(field string, given json.RawMessage) error {
+	var variables map[string]json.RawMessage
+	if len(given) == 0 || json.Unmarshal(given, &variables) == nil && len(variables) == 0 {
+		return nil
+	}
+	return api.Invalid(field, "are not supported; give the values in the code, or name secrets of the deployment")
+}

@@ -1,0 +1,105 @@
+package interpreter
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+)
+
+// made makes a session.
+type made struct{ Sessions }
+
+func (made) Make(context.Context, api.Submission, api.SessionOptions) (any, error) {
+	return map[string]string{"id": "sess_0123456789"}, nil
+}
+
+// The tokens of a sandbox are the credential that the request has, and never one that a browser's session stands for.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	h := &Handlers{Sessions: made{}, Now: time.Now}
+	app := fiber.New()
+	app.Post("/", h.Credentials, func(c *fiber.Ctx) error { // as package dashboard does for a cookie
+		if c.Cookies("session") != "" {
+			c.Request().Header.Set(fiber.HeaderAuthorization, "Bearer behind the session")
+		}
+		return c.Next()
+	}, h.CreateSandbox)
+	for header, want := range map[string]string{
+		"Authorization: Bearer a": "a", "X-Api-Key: b": "b", "X-Access-Token: c": "c", "Cookie: session=1": "",
+	} {
+		t.Run(header, func(t *testing.T) {
+			r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
+			r.Header.Set("Content-Type", "application/json")
+			name, value, _ := strings.Cut(header, ": ")
+			r.Header.Set(name, value)
+			res, err := app.Test(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			var got sandbox
+			if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(sandbox{
+				SandboxID: "sess_0123456789", ClientID: "sess_0123456789", EnvdVersion: envdVersion,
+				EnvdAccessToken: want, TrafficAccessToken: want,
+			}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Each result has the lines that the client of the service reads.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *string { return &s }
+	const end = `{"type":"end_of_execution"}`
+	for _, c := range []struct {
+		name string
+		r    execution.Result
+		want []string
+	}{
+		{"undefined", execution.Result{Status: execution.Completed, Result: []byte("null")}, []string{end}},
+		{"a step", execution.Result{Status: execution.Completed, Result: []byte("1"), Output: "a\nb\n",
+			Logs:  []execution.Log{{Level: "log", Message: "a"}, {Level: "warn", Message: "b"}},
+			Start: execution.Start{Session: &execution.SessionRef{ID: "s", Step: 3}}},
+			[]string{
+				`{"type":"number_of_executions","execution_count":3}`,
+				`{"type":"stdout","text":"a\n","timestamp":"1970-01-01T00:00:01Z"}`,
+				`{"type":"stderr","text":"b\n","timestamp":"1970-01-01T00:00:01Z"}`,
+				`{"type":"result","text":"1","is_main_result":true}`, end,
+			}},
+		{"an object", execution.Result{Status: execution.Completed, Result: []byte(`{"a":1}`)},
+			[]string{`{"type":"result","text":"{\"a\":1}","is_main_result":true,"json":{"a":1}}`, end}},
+		{"an error", execution.Result{Status: execution.Failed, Error: text("Error: no"),
+			Exception: &execution.Exception{Name: "Error", Message: "no", Stack: "at a"}},
+			[]string{`{"type":"error","name":"Error","value":"no","traceback":"at a"}`, end}},
+		{"an error without a text", execution.Result{Status: execution.Failed, Exception: &execution.Exception{Name: "E"}},
+			[]string{`{"type":"error","name":"E","value":"","traceback":""}`, end}},
+		{"a limit", execution.Result{Status: execution.TimedOut, Error: text("too long"), Limit: text("wall")},
+			[]string{`{"type":"error","name":"LimitError","value":"too long","traceback":""}`, end}},
+		{"refused", execution.Result{Status: execution.Blocked, Error: text("blocked by policy")},
+			[]string{`{"type":"error","name":"PolicyError","value":"blocked by policy","traceback":""}`, end}},
+		{"cancelled", execution.Result{Status: execution.Cancelled},
+			[]string{`{"type":"error","name":"ExecutionError","value":"cancelled","traceback":""}`, end}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			body, err := lines(c.r, time.Unix(1, 0))
+			if diff := cmp.Diff(strings.Join(c.want, "\n")+"\n", string(body)); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
