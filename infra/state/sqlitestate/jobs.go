@@ -1,6 +1,7 @@
 package sqlitestate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -16,7 +17,9 @@ import (
 
 const (
 	ownersFolder = "owners"
-	jobColumns   = "doc, request, result, snapshot"
+	// jobColumns are the columns of a job. A result from before there were results is in the job's row.
+	jobColumns = "doc, request, coalesce(nullif(result, x''), (SELECT r.result FROM results r WHERE r.seq = jobs.seq)), " +
+		"snapshot"
 )
 
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
@@ -32,15 +35,20 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	}
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO jobs
-			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request, result, snapshot)
-			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request, snapshot)
+			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(dueAt(job)), doc,
-			request, orNone(job.Result), orNone(job.Snapshot))
+			request, orNone(job.Snapshot))
 		if err != nil {
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return err // it is there
+		}
+		if len(job.Result) > 0 {
+			if err := writeResult(ctx, tx, job); err != nil {
+				return err
+			}
 		}
 		return s.jobsWithin(ctx, tx, job, int64(len(doc)+len(request)+len(job.Result)+len(job.Snapshot))+rowBytes)
 	})
@@ -144,7 +152,7 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 				return err
 			}
 			job.Status, job.Owner, job.StartedAt = execution.Running, s.owner, now.UTC()
-			if err := s.write(ctx, tx, job); err != nil {
+			if err := s.write(ctx, tx, job, job.Result); err != nil {
 				return err
 			}
 			jobs = append(jobs, job)
@@ -193,11 +201,11 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		if job, err = scanJob(tx.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id)); err != nil {
 			return err
 		}
-		before := len(job.Snapshot)
+		before, result := len(job.Snapshot), job.Result
 		if err := fn(&job); err != nil {
 			return err
 		}
-		if err := s.write(ctx, tx, job); err != nil {
+		if err := s.write(ctx, tx, job, result); err != nil {
 			return err
 		}
 		return s.sessionWithin(ctx, tx, job, int64(len(job.Snapshot)-before))
@@ -205,7 +213,8 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 	return job, err
 }
 
-func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error {
+// write stores a job that is there. was is the result that is stored.
+func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job, was []byte) error {
 	doc, err := json.Marshal(job)
 	if err != nil {
 		return err
@@ -216,14 +225,40 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job) error 
 	}
 	// Nobody needs the request and the snapshot of a job that has ended.
 	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?,
-		ended = ?6, doc = ?, result = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END,
+		ended = ?6, doc = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END,
 		snapshot = CASE WHEN ?6 IS NULL THEN ? END WHERE id = ?`,
 		string(job.Status), millis(dueAt(job)), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc,
-		[]byte(job.Result), orNone(job.Snapshot), job.ID)
-	if err != nil || job.EndedAt.IsZero() {
+		orNone(job.Snapshot), job.ID)
+	if err != nil {
 		return err
 	}
+	if !bytes.Equal(job.Result, was) {
+		if err := writeResult(ctx, tx, job); err != nil {
+			return err
+		}
+	}
+	if job.EndedAt.IsZero() {
+		return nil
+	}
 	return s.makeRoomForResults(ctx, tx, job.Tenant, job.ID)
+}
+
+// writeResult replaces the stored result of a job.
+func writeResult(ctx context.Context, tx *sql.Tx, job execution.Job) error {
+	const keep = "INSERT OR REPLACE INTO results (seq, result) VALUES ((SELECT seq FROM jobs WHERE id = ?), ?)"
+	if _, err := tx.ExecContext(ctx, keep, job.ID, orEmpty(job.Result)); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE jobs SET result = NULL, result_bytes = ? WHERE id = ?", len(job.Result), job.ID)
+	return err
+}
+
+// orEmpty returns an empty value, and not NULL, for nil.
+func orEmpty(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
 }
 
 // Orphans returns the running jobs of processes that have ended. Callbacks that such a process had claimed are due

@@ -68,7 +68,7 @@ func (s *Store) roomForMore(ctx context.Context, tx *sql.Tx) error {
 func (s *Store) makeRoomForResults(ctx context.Context, tx *sql.Tx, tenant, but string) error {
 	most := s.storage(tenant).Results
 	return s.makeRoom(ctx, tx, tenant, execution.QuotaResults, most, "DELETE FROM jobs WHERE seq = ?",
-		`SELECT seq, length(doc) + length(request) + ifnull(length(result), 0) FROM jobs
+		`SELECT seq, length(doc) + length(request) + ifnull(length(result), 0) + result_bytes FROM jobs
 		WHERE tenant = ?1 AND ended IS NOT NULL AND callback IS NULL AND id <> ?2 ORDER BY ended LIMIT 100`, tenant, but)
 }
 

@@ -18,8 +18,18 @@ const rowBytes = 512
 
 // schema returns the steps that built the file. It only ever grows; user_version counts its steps.
 func schema() []string {
-	return []string{stepTables, stepEvents, stepUsage + counters(), stepPaused + pausedCounters()}
+	return []string{stepTables, stepEvents, stepUsage + counters(), stepPaused + pausedCounters(),
+		stepResults + resultCounters()}
 }
+
+// stepResults keeps results apart from their jobs: SQLite writes the whole row at each change, and a callback changes
+// its job several times. Results from before stay in the rows of their jobs until they are replaced.
+const stepResults = `
+CREATE TABLE results (seq INTEGER PRIMARY KEY, result BLOB NOT NULL);
+ALTER TABLE jobs ADD COLUMN result_bytes INTEGER NOT NULL DEFAULT 0;
+CREATE TRIGGER results_out AFTER DELETE ON jobs WHEN OLD.result_bytes > 0
+	BEGIN DELETE FROM results WHERE seq = OLD.seq; END;
+`
 
 // stepPaused adds paused jobs. Their not_before is when something is due.
 const stepPaused = `
@@ -105,13 +115,23 @@ const countedJobs = 3
 
 // pausedCounters returns the triggers of jobs again, which now count snapshots, too.
 func pausedCounters() string {
+	return jobCounters(" + ifnull(length(R.snapshot), 0)", ", snapshot")
+}
+
+// resultCounters returns the triggers of jobs again, which now count results of their own table, too.
+func resultCounters() string {
+	return jobCounters(" + ifnull(length(R.snapshot), 0) + R.result_bytes", ", snapshot, result_bytes")
+}
+
+// jobCounters returns statements that replace the triggers of jobs by ones that count more bytes.
+func jobCounters(bytes, changes string) string {
 	var b strings.Builder
 	for _, event := range []string{"in", "out", "up"} {
 		fmt.Fprintf(&b, "DROP TRIGGER counted_%d_%s;\n", countedJobs, event)
 	}
 	c := countedTables()[countedJobs]
-	c.bytes += " + ifnull(length(R.snapshot), 0)"
-	c.changes += ", snapshot"
+	c.bytes += bytes
+	c.changes += changes
 	b.WriteString(c.triggers(countedJobs))
 	return b.String()
 }

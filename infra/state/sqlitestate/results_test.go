@@ -1,0 +1,149 @@
+package sqlitestate_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+)
+
+// ended stores a job with a callback and ends it with a result of a size.
+func ended(t *testing.T, s *sqlitestate.Store, id string, size int, now time.Time) json.RawMessage {
+	t.Helper()
+	result := json.RawMessage(`"` + strings.Repeat("x", size) + `"`)
+	job := execution.Job{ID: id, Tenant: "t", Status: execution.Queued,
+		Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}
+	if err := s.Submit(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.ChangeJob(t.Context(), id, func(j *execution.Job) error {
+		j.Status, j.EndedAt, j.Result = execution.Completed, now, result
+		j.Callback.State, j.Callback.Next = execution.CallbackPending, now
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// The changes of a job after its end do not write its result again.
+func TestResultIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), time.Now()
+	s := open(t, dir)
+	defer shut(t, s)
+	result := ended(t, s, "exec_0000000001", 2*mb, now)
+	log := func() int64 {
+		info, err := os.Stat(filepath.Join(dir, "state.db-wal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		t.Fatal(err)
+	}
+	due, err := s.Callbacks(t.Context(), now, now.Add(time.Minute), 8)
+	if err != nil || len(due) != 1 || !bytes.Equal(due[0].Result, result) {
+		t.Fatalf("%d callbacks, %v", len(due), err)
+	}
+	job, err := s.ChangeJob(t.Context(), "exec_0000000001", func(j *execution.Job) error {
+		j.Callback.State, j.Callback.Attempts = execution.CallbackDelivered, 1
+		return nil
+	})
+	if err != nil || !bytes.Equal(job.Result, result) {
+		t.Fatalf("the changed job has %d bytes of its result, %v", len(job.Result), err)
+	}
+	if written := log(); written == 0 || written > 256<<10 {
+		t.Errorf("%d bytes were written, want some and far less than the result's %d", written, len(result))
+	}
+}
+
+// A result goes with its job, and counts until then.
+func TestResultGoesWithItsJob(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), time.Now()
+	s := open(t, dir)
+	defer shut(t, s)
+	ended(t, s, "exec_0000000001", mb, now.Add(-time.Hour))
+	if got := used(t, s, "t", execution.QuotaResults); got < mb || got > mb+8<<10 {
+		t.Errorf("the result counts as %d bytes", got)
+	}
+	_, err := s.ChangeJob(t.Context(), "exec_0000000001", func(j *execution.Job) error {
+		j.Callback = nil
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Prune(t.Context(), now, now); err != nil {
+		t.Fatal(err)
+	}
+	if got := used(t, s, "t", execution.QuotaResults); got != 0 {
+		t.Errorf("%d bytes count without a job", got)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var rows int
+	if err := db.QueryRow("SELECT count(*) FROM results").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d results without a job, %v", rows, err)
+	}
+}
+
+// A result that an older version wrote into the row of its job is read, counts, and stays until it is replaced.
+func TestResultOfAnOlderVersion(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), time.Now()
+	s := open(t, dir)
+	defer shut(t, s)
+	ended(t, s, "exec_0000000001", 10, now)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	old := `"` + strings.Repeat("o", mb) + `"`
+	if _, err := db.Exec("DELETE FROM results"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("UPDATE jobs SET result = ?, result_bytes = 0", []byte(old)); err != nil {
+		t.Fatal(err)
+	}
+	if got := used(t, s, "t", execution.QuotaResults); got < mb {
+		t.Errorf("it counts as %d bytes", got)
+	}
+	for _, result := range []string{old, `"new"`} {
+		job, err := s.ChangeJob(t.Context(), "exec_0000000001", func(j *execution.Job) error {
+			if string(j.Result) != old {
+				t.Errorf("the job has %d bytes of the result", len(j.Result))
+			}
+			j.Result = json.RawMessage(result)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job, err = s.Job(t.Context(), job.ID); err != nil || string(job.Result) != result {
+			t.Errorf("read %.20q, %v; want %.20q", job.Result, err, result)
+		}
+	}
+	if got := used(t, s, "t", execution.QuotaResults); got > 8<<10 {
+		t.Errorf("%d bytes count after the result was replaced", got)
+	}
+}
