@@ -58,7 +58,7 @@ func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) 
 
 // Due returns at most limit functions whose next time has come, fairly: each tenant has its share of the limit.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error) {
-	return s.functions(ctx, fair("airlock.functions", "next")+`
+	return s.functions(ctx, fair("airlock.functions", "next", "t.next IS NOT NULL")+`
 		SELECT f.doc FROM due, LATERAL (
 			SELECT t.doc, t.next FROM airlock.functions t WHERE t.tenant = due.tenant AND t.next IS NOT NULL AND t.next <= $1
 			ORDER BY t.next LIMIT `+part+`) f ORDER BY f.next LIMIT $2`, millis(now), limit)

@@ -9,18 +9,19 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// fair returns the common tables "each", the tenants with rows of a table that have a time, and "due", at most $2
-// random ones of them with rows that are due at $1. Its cost does not grow with the rows of one tenant. part is how
-// many of $2 rows each of them may have.
-func fair(table, when string) string {
-	return strings.NewReplacer("TABLE", table, "WHEN", when).Replace(`WITH RECURSIVE each (tenant) AS (
-			(SELECT t.tenant FROM TABLE t WHERE t.WHEN IS NOT NULL ORDER BY t.tenant LIMIT 1)
+// fair returns the common tables "each", the tenants with the rows t of a table that a condition selects, and "due",
+// at most $2 random ones of them with rows that are due at $1. Its cost does not grow with the rows of one tenant. part
+// is how many of $2 rows each of them may have.
+func fair(table, when, condition string) string {
+	names := strings.NewReplacer("TABLE", table, "WHEN", when, "SELECTED", condition)
+	return names.Replace(`WITH RECURSIVE each (tenant) AS (
+			(SELECT t.tenant FROM TABLE t WHERE SELECTED ORDER BY t.tenant LIMIT 1)
 			UNION ALL
-			SELECT (SELECT t.tenant FROM TABLE t WHERE t.WHEN IS NOT NULL AND t.tenant > each.tenant ORDER BY t.tenant LIMIT 1)
+			SELECT (SELECT t.tenant FROM TABLE t WHERE SELECTED AND t.tenant > each.tenant ORDER BY t.tenant LIMIT 1)
 			FROM each WHERE each.tenant IS NOT NULL
 		), due AS MATERIALIZED (
 			SELECT each.tenant FROM each WHERE each.tenant IS NOT NULL AND EXISTS (
-				SELECT 1 FROM TABLE t WHERE t.tenant = each.tenant AND t.WHEN IS NOT NULL AND t.WHEN <= $1)
+				SELECT 1 FROM TABLE t WHERE t.tenant = each.tenant AND SELECTED AND t.WHEN <= $1)
 			ORDER BY random() LIMIT $2
 		)`)
 }
@@ -32,7 +33,8 @@ const part = "(SELECT ceil($2::numeric / greatest(count(*), 1))::bigint FROM due
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
 	var rows []*jobRow
 	err := s.do(ctx, func(ctx context.Context) (err error) {
-		rows, err = collect(ctx, s.pool, scanJob, fair("airlock.jobs", "callback")+`, picked AS MATERIALIZED (
+		due := fair("airlock.jobs", "callback", "t.callback IS NOT NULL")
+		rows, err = collect(ctx, s.pool, scanJob, due+`, picked AS MATERIALIZED (
 				SELECT j.seq AS picked FROM due, LATERAL (
 					SELECT t.seq FROM airlock.jobs t WHERE t.tenant = due.tenant AND t.callback IS NOT NULL AND t.callback <= $1
 					ORDER BY t.callback LIMIT `+part+` FOR UPDATE SKIP LOCKED) j LIMIT $2

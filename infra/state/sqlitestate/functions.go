@@ -30,7 +30,7 @@ func (s *Store) Functions(ctx context.Context, tenant, after string, limit int) 
 
 // Due returns at most limit functions whose next time has come, fairly: each tenant has its share of the limit.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error) {
-	tenants, part, err := s.dueTenants(ctx, "functions", "next", now, limit)
+	tenants, part, err := s.dueTenants(ctx, schedules(), now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("look for schedules: %w", err)
 	}

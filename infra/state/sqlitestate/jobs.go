@@ -295,7 +295,7 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 // Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers
 // each. Each tenant has its share of the limit.
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
-	tenants, part, err := s.dueTenants(ctx, "jobs", "callback", now, limit)
+	tenants, part, err := s.dueTenants(ctx, callbacks(), now, limit)
 	if err != nil || len(tenants) == 0 {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package sqlitestate
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -36,10 +37,35 @@ func orNone(b []byte) any {
 	return b
 }
 
-// DueWaits returns paused jobs for which something is due, those that are due longest first.
+// DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
+// tenant has its share.
 func (d *database) DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error) {
-	return d.jobs(ctx, "SELECT "+jobColumns+` FROM jobs WHERE status = 'paused' AND not_before <= ?
-		ORDER BY not_before LIMIT ?`, millis(now), limit)
+	const query = "SELECT " + jobColumns + " FROM jobs WHERE status = 'paused' AND not_before <= ? "
+	due, err := d.strings(ctx, "SELECT id FROM jobs WHERE status = 'paused' AND not_before <= ? LIMIT ?", millis(now),
+		limit+1)
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	if len(due) <= limit {
+		return d.jobs(ctx, query+"ORDER BY not_before LIMIT ?", millis(now), limit)
+	}
+	tenants, part, err := d.dueTenants(ctx, pauses(), now, limit)
+	if err != nil {
+		return nil, err
+	}
+	var out []execution.Job
+	for _, tenant := range tenants {
+		some, err := d.jobs(ctx, query+"AND tenant = ? ORDER BY not_before LIMIT ?", millis(now), tenant,
+			min(part, limit-len(out)))
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, some...); len(out) >= limit {
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b execution.Job) int { return a.Wait.DueAt.Compare(b.Wait.DueAt) })
+	return out, nil
 }
 
 // Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their

@@ -19,8 +19,11 @@ const rowBytes = 512
 // schema returns the steps that built the file. It only ever grows; user_version counts its steps.
 func schema() []string {
 	return []string{stepTables, stepEvents, stepUsage + counters(), stepPaused + pausedCounters(),
-		stepResults + resultCounters()}
+		stepResults + resultCounters(), stepDueOf}
 }
+
+// stepDueOf finds the paused jobs of one tenant that are due.
+const stepDueOf = "CREATE INDEX jobs_due_of ON jobs (tenant, not_before) WHERE status = 'paused'"
 
 // stepResults keeps results apart from their jobs: SQLite writes the whole row at each change, and a callback changes
 // its job several times. Results from before stay in the rows of their jobs until they are replaced.

@@ -3,6 +3,7 @@ package statetest
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -84,6 +85,17 @@ func dueWaits(t *testing.T, s State) {
 	}
 	if due, err = p.DueWaits(t.Context(), now, 1); err != nil || len(due) != 1 {
 		t.Errorf("beyond the limit: %v, %v", ids(due), err)
+	}
+	// A tenant for which much is due leaves room for another one.
+	for n := range 20 {
+		store(t, p, pausedJob(100+n, "many", "ann", now.Add(time.Duration(n-100)*time.Hour)))
+	}
+	if due, err = p.DueWaits(t.Context(), now, 6); err != nil || len(due) > 6 ||
+		!slices.Contains(ids(due), id(1)) || !slices.Contains(ids(due), id(2)) {
+		t.Errorf("beside a tenant for which much is due: %v, %v", ids(due), err)
+	}
+	for n := range 20 {
+		change(t, p, id(100+n), end(now))
 	}
 	change(t, p, id(2), func(j *execution.Job) error { j.Wait.DueAt = now.Add(time.Hour).UTC(); return nil })
 	due, err = p.DueWaits(t.Context(), now, 10)
