@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/policy"
 )
@@ -94,6 +95,9 @@ func (s *Server) limits() string {
 // maxNamed bounds how many hosts, packages or namespaces a description names.
 const maxNamed = 20
 
+// maxProblem bounds what a description says about a server that does not list its tools. Code that calls it gets all.
+const maxProblem = 100
+
 // reach returns which hosts fetch may call, in words.
 func reach(network string, hosts []string) string {
 	switch {
@@ -138,7 +142,7 @@ func attached(found Attached) string {
 	var names []string
 	for _, n := range found.Namespaces[:min(len(found.Namespaces), maxNamed)] {
 		if n.Problem != "" {
-			names = append(names, fmt.Sprintf("%s (%s)", n.Name, n.Problem))
+			names = append(names, fmt.Sprintf("%s (%s)", n.Name, api.Clip(n.Problem, maxProblem)))
 		} else {
 			names = append(names, fmt.Sprintf("%s (%d)", n.Name, n.Tools))
 		}
