@@ -126,7 +126,7 @@ clients: ## the client packages of dist/clients, built and tested on Node.js, De
 	@cd $(CLIENTS)/node_modules/bun && node install.js
 	npm pack ./gateway/client/typescript --pack-destination dist/clients
 	$(GO) test ./gateway/client/...
-	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" CLIENT_MODULES=$(CLIENTS)/node_modules $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts|FrameworkAdapters|PublishedClients' -count 1
+	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" CLIENT_MODULES=$(CLIENTS)/node_modules CLIENT_PACKAGES=$(CURDIR)/dist/clients $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts|FrameworkAdapters|PublishedClients' -count 1
 
 conformance-mcp: ## the Model Context Protocol's own conformance suite and inspector (installs them from npm)
 	@mkdir -p bin/mcp-tools

@@ -55,8 +55,8 @@ export class Toolbox {
     const tool: Tool = typeof entry === "function" ? { execute: entry } : entry;
     const wire: WireTool = { name, via: "caller" };
     if (tool.description !== undefined) wire.description = tool.description;
-    if (tool.inputSchema !== undefined) wire.inputSchema = jsonSchema(name, tool.inputSchema);
-    if (tool.outputSchema !== undefined) wire.outputSchema = jsonSchema(name, tool.outputSchema);
+    if (tool.inputSchema !== undefined) wire.inputSchema = jsonSchema(name, tool.inputSchema, "input");
+    if (tool.outputSchema !== undefined) wire.outputSchema = jsonSchema(name, tool.outputSchema, "output");
     this.wire.push(wire);
     this.tools.set(name, tool);
   }
@@ -87,10 +87,11 @@ function isTool(entry: unknown): entry is ToolFunction | Tool {
     typeof (entry as Partial<Tool>).execute === "function");
 }
 
-// zod is not imported: its schemas are known by what they can do.
-function jsonSchema(name: string, schema: Schema): Record<string, never> {
-  const made = schema as { toJSONSchema?: () => object; parse?: unknown };
-  if (typeof made.toJSONSchema === "function") schema = made.toJSONSchema();
+// zod is not imported: its schemas are known by what they can do. Parameters are described as they are before parsing, so
+// that those with a default may be left out.
+function jsonSchema(name: string, schema: Schema, io: "input" | "output"): Record<string, never> {
+  const made = schema as { toJSONSchema?: (options: object) => object; parse?: unknown };
+  if (typeof made.toJSONSchema === "function") schema = made.toJSONSchema({ io });
   else if (typeof made.parse === "function") {
     throw new TypeError(`the schema of ${name} cannot be written as JSON Schema; use zod 4.3 or later, or z.toJSONSchema(schema)`);
   }

@@ -111,6 +111,18 @@ const tests = {
     assert.match(failed.error, /cannot be reached/);
   },
 
+  async "zod"() {
+    const { z } = await import("zod");
+    const City = z.object({ name: z.string().trim().min(2), days: z.number().int().default(1) });
+    const tools = { forecast: {
+      description: "The forecast for a city.", inputSchema: City, outputSchema: z.object({ text: z.string() }),
+      execute: async ({ name, days }) => ({ text: `${name}: ${days}` }),
+    } };
+    const result = await airlock.run("[await forecast({ name: ' Rome ' }), await forecast({ name: 'R' }).catch((e) => e.message)]", { tools });
+    assert.deepEqual(result.value()[0], { text: "Rome: 1" });
+    assert.match(result.value()[1], /name/);
+  },
+
   async "Model Context Protocol"() {
     const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
     const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
