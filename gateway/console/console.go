@@ -72,34 +72,38 @@ func New(others map[string]fs.FS) (*Console, error) {
 	return c, nil
 }
 
-// Own returns a page of this package: "dashboard", "security", "approvals" or "execution".
+// ownPages are the pages of this package by name, with the styles that they need besides those of all.
+var ownPages = map[string]Page{
+	"dashboard": {Path: "/dashboard", Title: "Dashboard"},
+	"security":  {Path: "/security", Title: "Security"},
+	"execution": {Path: "/dashboard", Title: "Execution"},
+	"approvals": {Path: "/approvals", Title: "Approvals", Styles: []string{"/assets/approvals.css"}},
+	"functions": {Path: "/functions", Title: "Functions", Styles: []string{"/assets/functions.css"}},
+	"function":  {Path: "/functions", Title: "Function", Styles: []string{"/assets/functions.css"}},
+}
+
+// Own returns a page of this package, such as "dashboard" or "functions".
 func Own(name string) (Page, error) {
+	p, ok := ownPages[name]
+	if !ok {
+		return Page{}, fmt.Errorf("console: there is no page %s", name)
+	}
 	main, err := pages.ReadFile("pages/" + name + ".html")
 	if err != nil {
 		return Page{}, fmt.Errorf("console: %w", err)
 	}
-	titles := map[string]string{
-		"dashboard": "Dashboard", "security": "Security", "approvals": "Approvals", "execution": "Execution",
-	}
-	paths := map[string]string{
-		"dashboard": "/dashboard", "security": "/security", "approvals": "/approvals", "execution": "/dashboard",
-	}
-	styles := []string{"/assets/pages.css", "/assets/details.css"}
-	if name == "approvals" {
-		styles = append(styles, "/assets/approvals.css")
-	}
-	return Page{
-		Path: paths[name], Title: titles[name], Main: template.HTML(main), // embedded, and written by us
-		Styles: styles, Modules: []string{"/assets/" + name + ".js"},
-	}, nil
+	p.Main = template.HTML(main) // embedded, and written by us
+	p.Styles = append([]string{"/assets/pages.css", "/assets/details.css"}, p.Styles...)
+	p.Modules = []string{"/assets/" + name + ".js"}
+	return p, nil
 }
 
 type entry struct{ Path, Title string }
 
 func navigation() []entry {
 	return []entry{
-		{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/approvals", "Approvals"}, {"/playground", "Playground"},
-		{"/docs", "API"},
+		{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/approvals", "Approvals"},
+		{"/functions", "Functions"}, {"/playground", "Playground"}, {"/docs", "API"},
 	}
 }
 

@@ -94,7 +94,7 @@ func (h *Handlers) Route(app *fiber.App) {
 	page("/docs", h.anyVisitor, h.page(h.docs))
 	for path, name := range map[string]string{
 		"/dashboard": "dashboard", "/dashboard/execution/:id": "execution", "/security": "security",
-		"/approvals": "approvals",
+		"/approvals": "approvals", "/functions": "functions", "/functions/:name": "function",
 	} {
 		page(path, h.visitor, h.ownPage(name))
 	}

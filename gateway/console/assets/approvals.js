@@ -1,7 +1,7 @@
 // /approvals: the executions that wait, and the decisions of the visitor about them.
-import { badge, byId, el, visible, visibleJSON } from "/assets/dom.js";
-import { logIn, visitor } from "/assets/frame.js";
-import { ask } from "/assets/session.js";
+import { attempt, call, part, tell, trouble } from "/assets/api.js";
+import { badge, byId, el, visibleJSON } from "/assets/dom.js";
+import { visitor } from "/assets/frame.js";
 import { when } from "/assets/tables.js";
 
 const list = byId("paused");
@@ -9,41 +9,15 @@ const every = 5000; // milliseconds between two looks
 const cards = new Map(); // by ID of the execution: its card, and what the card shows
 let next = null, timer = 0;
 
-async function call(path, options) {
-  const answer = await ask(path, options);
-  if (answer.status === 401) logIn();
-  const body = await answer.json().catch(() => null);
-  if (!answer.ok) throw Object.assign(new Error(body?.detail ?? `the gateway answered ${answer.status}`), { status: answer.status });
-  return { body, status: answer.status };
-}
+const without = "This gateway keeps no executions that wait: it has no state, or no keys for snapshots.";
 
-function trouble(error) {
-  const place = byId("trouble");
-  place.hidden = error === null;
-  if (error === null) return;
-  place.textContent = error.status === 501 ? "This gateway keeps no executions that wait: it has no state, or no keys for snapshots." : visible(error.message);
-}
-
-function tell(text) {
-  byId("told").hidden = false;
-  byId("told").textContent = visible(text);
-}
-
-// decide sends a decision and reads the list again. It says on the card why a decision was refused.
-async function decide(id, decision, place) {
-  const buttons = [...place.querySelectorAll("button")];
-  for (const b of buttons) b.disabled = true;
-  place.querySelector(".refused")?.remove();
-  try {
-    await call(`/api/executions/${encodeURIComponent(id)}/resume`, {
-      method: "POST", headers: { "Content-Type": "application/json", Prefer: "respond-async" }, body: JSON.stringify({ decisions: [decision] }),
-    });
+// decide sends a decision and takes the card away, or says on the card why it was refused.
+function decide(id, decision, place) {
+  return attempt(place, async () => {
+    await call(`/api/executions/${part(id)}/resume`, { method: "POST", headers: { Prefer: "respond-async" }, body: { decisions: [decision] } });
     tell(`${decision.decision === "reject" ? "Rejected" : "Approved"}: operation ${decision.seq} of ${id}.`);
     await refresh();
-  } catch (e) {
-    place.append(el("p", { class: "refused", role: "alert" }, `Not decided: ${e.message}`));
-    for (const b of buttons) b.disabled = false;
-  }
+  });
 }
 
 // written returns the JSON of a text area, and says what is wrong with it.
@@ -105,7 +79,7 @@ function card(e) {
   code.addEventListener("toggle", async () => {
     if (!code.open || code.querySelector("pre")) return;
     try {
-      const { body } = await call(`/api/executions/${encodeURIComponent(e.id)}`, { cache: "no-store" });
+      const { body } = await call(`/api/executions/${part(e.id)}`);
       code.append(el("pre", { tabindex: 0 }, body.code ?? "The code is not shown."));
     } catch (problem) {
       code.append(el("p", { class: "refused" }, problem.message));
@@ -116,7 +90,7 @@ function card(e) {
   return el("li", { class: "card" },
     el("h2", {}, name, badge(e.status === "paused" ? "waiting" : "running", e.status)),
     el("dl", { class: "asked" }, fact("asked by", e.requestedBy), fact("since", when(e.pausedAt)), fact("until", when(e.expiresAt)), fact("policy", e.policy),
-      visitor.may("audit:read") ? fact("record", el("a", { href: `/dashboard/execution/${encodeURIComponent(e.id)}`, class: "mono" }, e.id)) : null),
+      visitor.may("audit:read") ? fact("record", el("a", { href: `/dashboard/execution/${part(e.id)}`, class: "mono" }, e.id)) : null),
     e.waiting.map((w) => operation(e.id, w, e.decided.find((d) => d.seq === w.seq))), code);
 }
 
@@ -154,7 +128,7 @@ async function refresh() {
     const items = [];
     next = null;
     for (let i = 0; i < pages; i++) {
-      const { body } = await call(`/api/executions?status=paused&limit=50${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, { cache: "no-store" });
+      const { body } = await call(`/api/executions?status=paused&limit=50${next ? `&cursor=${part(next)}` : ""}`);
       items.push(...body.items);
       next = body.next;
       if (!next) break;
@@ -163,7 +137,7 @@ async function refresh() {
     byId("more").hidden = !next;
     trouble(null);
   } catch (e) {
-    trouble(e);
+    trouble(e, without);
     if (e.status === 501) return;
   }
   timer = setTimeout(() => (document.hidden ? (timer = setTimeout(refresh, every)) : refresh()), every);

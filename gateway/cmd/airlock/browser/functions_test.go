@@ -1,0 +1,132 @@
+package browser_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// save saves a version of a function.
+func (s *server) save(t *testing.T, status int, name, definition string) {
+	t.Helper()
+	s.request(t, status, "PUT", "/api/functions/"+name, definition)
+}
+
+// loggedIn opens a path with the session of a credential.
+func (s *server) loggedIn(t *testing.T, credential, path string) *tab {
+	t.Helper()
+	b := s.open(t, "/login?next="+path)
+	b.expect("401") // the page asks whether there is a session
+	b.typed("#token", credential+"\r")
+	b.wait("location.pathname === " + quote(path))
+	return b
+}
+
+// A person finds a function, compares its versions, moves an alias, schedules it, and deletes it.
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	b := s.open(t, "/functions")
+	b.wait(`document.querySelector("#functions").textContent.startsWith("No function is saved yet")`)
+	s.save(t, 201, "greet", `{"code": "export default () => 'one \u202e'", "env": {"A": "b"}}`)
+	s.save(t, 201, "greet", `{"code": "export default () => 'two'", "env": {"A": "b"}}`)
+	s.request(t, 200, "POST", "/api/functions/greet/invoke", `{}`)
+	b.visit("/functions")
+	b.click(`#functions a[href="/functions/greet"]`)
+	b.wait(`document.querySelectorAll("#versions tr").length === 2 && document.querySelectorAll("#runs a").length === 1`)
+	if code := b.text("#code"); !strings.Contains(code, "'two'") {
+		t.Errorf("the code is %q", code)
+	}
+	b.click("#versions tr:nth-child(2) button")
+	b.wait(`document.querySelector("#diff")?.textContent.includes("-export default () => 'one \\u{202e}'")`)
+	b.wait(`document.querySelector('#diff [data-line="+"]')`)
+	b.click("#versions tr:nth-child(2) button:nth-child(2)")
+	b.wait(`document.querySelector("#told").textContent === "Version 1 is the latest now." &&
+		document.querySelector("#code").textContent.includes("'one")`)
+	b.click("#aliases button")
+	b.wait(`document.querySelector("#told").textContent === "latest names version 2 again."`)
+	b.typed("#alias-form input", "stable")
+	b.click("#alias-form button")
+	b.wait(`document.querySelectorAll("#aliases tr").length === 2`)
+	b.typed("#schedule-form input", "0 9 * *")
+	b.expect("400")
+	b.click("#schedule-form button")
+	b.wait(`document.querySelector("#schedule .refused")?.textContent.includes("five fields")`)
+	b.typed("#schedule-form input", " 1-5")
+	b.click("#schedule-form button")
+	b.wait(`document.querySelector("#schedule code")?.textContent === "0 9 * * 1-5"`)
+	saved := string(s.request(t, 200, "GET", "/api/functions/greet", ""))
+	for _, want := range []string{`"cron":"0 9 * * 1-5"`, `"env":{"A":"b"}`, `"versions":2`} {
+		if !strings.Contains(saved, want) {
+			t.Errorf("%s is missing in %s", want, saved)
+		}
+	}
+	b.click("#actions .danger")
+	b.click("#actions .danger")
+	b.wait(`location.pathname === "/functions" && document.querySelector("#functions .nothing")`)
+	b.expect("404")
+	b.visit("/functions/greet")
+	b.wait(`document.querySelector("#trouble").textContent === "There is no function greet."`)
+}
+
+// The deliveries of a webhook are listed, and one is delivered again.
+func TestDeliveries(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.save(t, 201, "push", `{"code": "export default (e) => ({ status: 202, body: String(e.body.n) })",
+		"hook": {"scheme": "none"}}`)
+	s.request(t, 202, "POST", "/hooks/push", `{"n": 7}`)
+	b := s.open(t, "/functions/push")
+	b.wait(`document.querySelector("#hook").textContent.includes("/hooks/push")`)
+	b.click("#runs button")
+	b.wait(`document.querySelector("#redelivered")?.textContent.includes("answered 202") &&
+		document.querySelectorAll("#runs tr").length === 2`)
+}
+
+// A visitor without a scope reads what is missing, and sees no control that would be refused.
+func TestFunctionsByScope(t *testing.T) {
+	t.Parallel()
+	s := guarded(t)
+	s.credential = s.token(t, "acme", "functions")
+	s.save(t, 201, "greet", `{"code": "export default () => 1"}`)
+	b := s.loggedIn(t, s.token(t, "acme", "execute"), "/functions/greet")
+	b.wait(`!document.querySelector("#readonly").hidden &&
+		document.querySelector("#runs").textContent.includes("audit:read")`)
+	if n := eval[int](b, `document.querySelectorAll("main form, main .danger").length`); n != 0 {
+		t.Errorf("there are %d controls that change the function", n)
+	}
+	b = s.loggedIn(t, s.token(t, "acme", "audit:read"), "/functions")
+	b.expect("403")
+	b.wait(`document.querySelector("#trouble").textContent ===
+		"This page needs a credential with the scope execute."`)
+}
+
+func TestFunctionsAccessible(t *testing.T) {
+	t.Parallel()
+	source := axe(t)
+	s := serve(t)
+	for i := range 3 {
+		s.save(t, 201, "nightly-report", fmt.Sprintf(
+			`{"code": "export default async (input) => {\n  return %d;\n}", "schedule": "0 %d * * *"}`, i, i))
+	}
+	s.save(t, 201, "github-push", `{"code": "export default (e) => e.body", "hook": {"scheme": "none"}}`)
+	s.request(t, 200, "POST", "/hooks/github-push", `{"n": 7}`)
+	b := s.open(t, "/functions")
+	b.bypassPolicy()
+	for width, theme := range map[int64]string{1440: "light", 360: "dark"} {
+		b.look(width, 900, theme)
+		for name, path := range map[string]string{
+			"functions": "/functions", "function": "/functions/nightly-report", "hook": "/functions/github-push",
+		} {
+			b.visit(path)
+			b.wait(`document.querySelector("#functions a, #versions tr") && !document.body.textContent.includes("Loading …")`)
+			if name == "function" {
+				b.click("#versions tr:nth-child(3) button")
+				b.wait(`document.querySelector("#diff pre")`)
+			}
+			b.accessible(source, path+" "+theme)
+			b.fits(path + " " + theme)
+			b.screenshot(fmt.Sprintf("%s-%d-%s", name, width, theme))
+		}
+	}
+}

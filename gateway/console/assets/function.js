@@ -1,0 +1,160 @@
+// /functions/{name}: one function, its versions, aliases, schedule, webhook and runs.
+import { attempt, call, part, tell, trouble } from "/assets/api.js";
+import { badge, byId, el } from "/assets/dom.js";
+import { bytes } from "/assets/format.js";
+import { visitor } from "/assets/frame.js";
+import { codeOf } from "/assets/record.js";
+import { link, none, status, when } from "/assets/tables.js";
+
+const name = decodeURIComponent(location.pathname.split("/").at(-1));
+const at = `/api/functions/${part(name)}`;
+const mayChange = visitor.may("functions");
+let current = null, tag = "";
+
+const button = (text, click, kind = "small") => el("button", { type: "button", class: kind, on: { click } }, text);
+const change = (...controls) => (mayChange ? controls : []);
+const place = (node) => node.closest("td, .form, .actions");
+
+// act does what a button is for, reads the function again, and then says that it is done.
+function act(event, said, action) {
+  return attempt(place(event.target), async () => {
+    await action();
+    await show();
+    tell(said);
+  });
+}
+
+function pairs(rows) {
+  return rows.filter(([, v]) => v !== undefined && v !== "").map(([term, v]) => el("div", {}, el("dt", {}, term), el("dd", {}, v)));
+}
+
+function facts(f) {
+  byId("facts").replaceChildren(...pairs([["Version", String(f.version)], ["Policy", f.policy ?? "standard"], ["Language", f.language ?? "javascript"], ["Size", bytes(f.codeBytes)],
+    ["Saved by", f.createdBy], ["Changed", when(f.updatedAt)], ["Start", f.warm === null ? "not run yet" : f.warm ? "from a snapshot" : `cold: ${f.coldReason ?? "no snapshot"}`],
+    ["Tools", (f.tools ?? []).map((t) => t.name ?? t).join(", ")], ["Environment", Object.keys(f.env ?? {}).join(", ")]]));
+}
+
+// code shows the code, or each file of a function that has several.
+function code(f) {
+  if (f.code !== undefined) return codeOf(byId("code"), { code: f.code, codeBytes: f.codeBytes });
+  return byId("code").replaceChildren(...Object.entries(f.files ?? {}).map(([file, text]) => el("details", { class: "pad" }, el("summary", { class: "mono" }, file),
+    el("pre", { class: "block", tabindex: 0 }, text))));
+}
+
+const lines = (text) => text.split("\n").map((line) => el("span", { data: { line: line[0] ?? "" } }, line || " "));
+
+async function compare(from, to) {
+  const { body } = await call(`${at}/diff?from=${from}&to=${to}`);
+  byId("compared").hidden = false;
+  byId("h-diff").textContent = `Version ${from} to ${to}`;
+  byId("diff").replaceChildren(...(body.same ? [el("p", { class: "pad hint" }, "Both versions are the same.")] : [
+    body.fields.length > 0 ? el("p", { class: "pad" }, "Changed fields: ", body.fields.map((f) => f.name ?? f.field ?? JSON.stringify(f)).join(", ")) : "",
+    ...Object.entries(body.files).map(([file, text]) => el("pre", { class: "diff", tabindex: 0, role: "group", "aria-label": `Difference of ${file}` }, lines(text.replace(/^--- .*\n\+\+\+ .*\n/, ""))))]));
+  byId("compared").scrollIntoView({ block: "nearest" });
+}
+
+function versions(all, latest) {
+  byId("versions").replaceChildren(...all.map((v) => el("tr", {}, el("td", { class: "number" }, String(v.version)), el("td", {}, v.aliases.map((a) => [badge("idle", a), " "])),
+    el("td", { class: "number" }, when(v.createdAt)), el("td", {}, el("div", { class: "row-actions" }, v.version === latest ? null : [
+      button("Compare", (e) => attempt(place(e.target), () => compare(v.version, latest))),
+      change(button("Make latest", (e) => act(e, `Version ${v.version} is the latest now.`, () => call(`${at}/aliases/latest`, { method: "PUT", body: { version: v.version } }))))])))));
+}
+
+function aliases(all) {
+  byId("aliases").replaceChildren(...all.map((a) => el("tr", {}, el("td", {}, a.alias), el("td", { class: "number" }, String(a.version)), el("td", { class: "number" }, a.previous ? String(a.previous) : "–"),
+    el("td", {}, el("div", { class: "row-actions" }, change(
+      a.previous ? button("Roll back", (e) => act(e, `${a.alias} names version ${a.previous} again.`, () => call(`${at}/rollback`, { method: "POST", body: { alias: a.alias } }))) : null,
+      a.alias === "latest" ? null : button("Delete", (e) => act(e, `The alias ${a.alias} is deleted.`, () => call(`${at}/aliases/${part(a.alias)}`, { method: "DELETE" })), "small danger")))))));
+  const alias = el("input", { required: true, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*", maxlength: 64, size: 12, autocomplete: "off" });
+  const version = el("input", { required: true, type: "number", min: 1, max: current.versions, value: current.version });
+  byId("alias-form").replaceChildren(...change(el("form", { class: "form", on: { submit(event) {
+    event.preventDefault();
+    act(event, `${alias.value} names version ${version.value}.`, () => call(`${at}/aliases/${part(alias.value)}`, { method: "PUT", body: { version: version.valueAsNumber } }));
+  } } }, el("label", {}, "Alias", alias), el("label", {}, "Version", version), el("button", { type: "submit" }, "Set"))));
+}
+
+// definition returns what saves the function as it is, with another schedule.
+function definition(schedule) {
+  const kept = ["code", "files", "entry", "language", "engine", "policy", "timeout", "memory", "limits", "tools", "context", "env", "hosts", "secrets"];
+  return { ...Object.fromEntries(kept.filter((k) => current[k] !== undefined).map((k) => [k, current[k]])), schedule };
+}
+
+const setSchedule = (schedule) => call(at, { method: "PUT", body: definition(schedule), headers: tag ? { "If-Match": tag } : {} });
+
+function schedule(s) {
+  const parts = [s ? el("p", { class: "pad" }, el("code", {}, s.cron), ` in ${s.timeZone}`, s.next ? [", next run ", when(s.next)] : "") : el("p", { class: "pad hint" }, "It runs when it is called.")];
+  if (current.hook) parts.push(el("p", { class: "pad hint" }, "It has a webhook, whose settings cannot be read back whole: change the schedule with airlock functions put."));
+  else if (mayChange) {
+    const cron = el("input", { required: true, value: s?.cron ?? "", placeholder: "0 9 * * 1-5", size: 14, autocomplete: "off", spellcheck: "false" });
+    const zone = el("input", { value: s?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone, size: 16, autocomplete: "off", spellcheck: "false" });
+    const missed = el("select", {}, ["skip", "once", "all"].map((m) => el("option", { value: m, selected: m === (s?.missed ?? "skip") }, m)));
+    parts.push(el("form", { class: "form", id: "schedule-form", on: { submit(event) {
+      event.preventDefault();
+      act(event, "The schedule is saved.", () => setSchedule({ cron: cron.value.trim(), timeZone: zone.value.trim() || "UTC", missed: missed.value, ...(s?.input !== undefined && { input: s.input }) }));
+    } } }, el("label", {}, "Cron, five fields", cron), el("label", {}, "Time zone", zone), el("label", {}, "Missed runs", missed), el("button", { type: "submit" }, "Save"),
+    s ? button("Remove", (e) => act(e, "The schedule is removed.", () => setSchedule(null)), "danger") : null));
+  }
+  byId("schedule").replaceChildren(...parts);
+}
+
+function hook(h) {
+  byId("hook").replaceChildren(h ? el("dl", { class: "pairs" }, pairs([["Address", el("code", { class: "break" }, `${location.origin}${h.path}`)], ["Scheme", h.scheme === "none" ? "none: requests are not signed" : h.scheme], ["Secret", h.secretSet ? "set" : "none"],
+    ["Answers", h.async ? "202 at once; runs later" : "with the result"], ["Version", h.alias ?? "latest"], ["Code sees", el("details", {}, el("summary", {}, `${(h.sees ?? []).length} headers`), (h.sees ?? []).join(", "))]])) : el("p", { class: "hint" }, "It has none."));
+}
+
+function redeliver(id) {
+  return attempt(byId("redelivered"), async () => {
+    const { body, status: code } = await call(`${at}/hook/redeliver`, { method: "POST", body: { execution: id } });
+    byId("redelivered").replaceChildren(el("p", {}, code === 202 ? `Accepted as ${body.id}.` : ["Delivered again: ", badge(body.execution.status), ` ${body.problem ?? `answered ${body.answer?.status}`}`]));
+    await runs();
+  });
+}
+
+async function runs() {
+  if (!visitor.may("audit:read")) return byId("runs").replaceChildren(none(6, "Runs are audit records: your credential needs the scope audit:read."));
+  const { body } = await call("/api/audit/executions?limit=500");
+  const own = body.items.filter((e) => e.function?.name === name && (!e.caller.tenant || e.caller.tenant === visitor.tenant || visitor.open)).slice(0, 20);
+  return byId("runs").replaceChildren(...(own.length === 0 ? [none(6, "It has not run lately.")] : own.map((e) => el("tr", {}, el("td", {}, link(e.id)), el("td", {}, status(e)), el("td", {}, e.via),
+    el("td", { class: "number wide" }, String(e.function.version)), el("td", { class: "number wide" }, when(e.time)),
+    el("td", {}, el("div", { class: "row-actions" }, e.via === "hook" && current.hook ? change(button("Redeliver", () => redeliver(e.id))) : null))))));
+}
+
+function inPlayground() {
+  const { code: text, language, policy, timeout, memory, limits } = current;
+  sessionStorage.setItem("playground", JSON.stringify({ code: text, language, policy, timeout, memory, limits }));
+  sessionStorage.setItem("playground-function", name);
+  location.assign("/playground");
+}
+
+function remove(event) {
+  const b = event.target;
+  if (b.textContent !== "Delete for good") {
+    b.textContent = "Delete for good";
+    return undefined;
+  }
+  return attempt(byId("actions"), async () => {
+    await call(at, { method: "DELETE" });
+    location.assign("/functions");
+  });
+}
+
+async function show() {
+  const [f, v, a] = await Promise.all([call(at), call(`${at}/versions?limit=100`), call(`${at}/aliases`)]);
+  current = f.body;
+  tag = f.etag;
+  byId("name").textContent = current.name;
+  document.title = `${current.name} · Functions · Airlock`;
+  byId("function").hidden = false;
+  byId("readonly").hidden = mayChange;
+  byId("actions").replaceChildren(...[current.code === undefined ? null : button("Open in the playground", inPlayground, ""), ...change(button("Delete", remove, "danger"))].filter(Boolean));
+  facts(current);
+  code(current);
+  versions([...v.body.items].sort((x, y) => y.version - x.version), current.version);
+  aliases(a.body.items);
+  schedule(current.schedule);
+  hook(current.hook);
+  await runs();
+  trouble(null);
+}
+
+show().catch((error) => trouble(error.status === 404 ? new Error(`There is no function ${name}.`) : error, "This gateway saves no functions: it has no state (AIRLOCK_STATE)."));
