@@ -163,7 +163,7 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 		e.park = h.jobs.Queue.Park
 		longest := cfg.QueueWait + cfg.Overhead + cfg.WriteTimeout
 		h.sessions.Sessions = sessions.New(sessions.Config{
-			Store: deps.State, Keys: cfg.SnapshotKeys, Cancel: h.jobs.Queue.Cancel, NewID: deps.NewID, Now: deps.Now,
+			Store: deps.State, Keys: cfg.SnapshotKeys, Cancel: h.jobs.Queue.CancelPaused, NewID: deps.NewID, Now: deps.Now,
 			Logger: deps.Logger,
 			LongestStep: func(name string) time.Duration {
 				tier, _ := h.sessions.Tier(name)

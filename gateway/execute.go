@@ -65,7 +65,7 @@ func (e *executor) Execute(ctx context.Context, s api.Submission) (execution.Res
 // execute takes a submission along the path of every execution: decide, wait for a place, invoke a function, record.
 func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Result, error) {
 	r, err := e.begin(ctx, s)
-	if err != nil && ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return e.finish(ctx, r, cancelledResult())
 	}
 	if err != nil {
@@ -323,7 +323,7 @@ func (e *executor) keep(r *run, result execution.Result) execution.Result {
 	}
 	if body, err := api.Encode(result); err == nil {
 		owner := r.Caller.Owner()
-		e.results.Put(owner, result.ID, results.Finished{Owner: owner, Body: body, Job: r.HasCallback}, len(body))
+		e.results.Put(owner, result.ID, results.Finished{Owner: owner, Body: body, Job: r.Stored}, len(body))
 		e.keepPure(r, result, len(body))
 	}
 	return result

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -186,6 +187,41 @@ func TestCancel(t *testing.T) {
 			r.Status != "cancelled" {
 			t.Errorf("%s: recorded as %q, %v", location, r.Status, err)
 		}
+	}
+	select {
+	case id := <-began:
+		t.Errorf("%s ran", id)
+	default:
+	}
+}
+
+// A cancelled job that has not begun is not cancelled without a record. If the record cannot be written, the job is
+// ended with one later, and does not run.
+func TestCancelWithoutRecord(t *testing.T) {
+	t.Parallel()
+	began := make(chan string, 10)
+	s := kept(t, options{config: gateway.Config{Places: 1}, invoke: func(
+		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		began <- inv.ID
+		<-ctx.Done()
+		return execution.Reply{}, ctx.Err()
+	}})
+	post := func() string {
+		return want(t, s.do(t, "POST", "/api/execute", code("1"), prefer), 202).Header.Get("Location")
+	}
+	runs := post()
+	<-began
+	waits := post()
+	s.records.breaks(errors.New("the disk is full"))
+	want(t, s.do(t, "DELETE", waits, ""), 503, "unrecorded")
+	want(t, s.do(t, "GET", waits, ""), 200, `"status":"queued"`)
+	s.records.breaks(nil)
+	want(t, s.do(t, "DELETE", runs, ""), 200, `"status":"cancelled"`)
+	want(t, s.ended(t, waits), 200, `"status":"cancelled"`)
+	if r, err := s.records.Get(t.Context(), strings.TrimPrefix(waits, "/api/result/")); err != nil ||
+		r.Status != "cancelled" {
+		t.Errorf("recorded as %q, %v", r.Status, err)
 	}
 	select {
 	case id := <-began:

@@ -70,6 +70,13 @@ func (l *ledger) count() int {
 	return len(l.records)
 }
 
+// breaks makes every use of the ledger fail with an error; nil mends it.
+func (l *ledger) breaks(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = err
+}
+
 func (l *ledger) Append(_ context.Context, r audit.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -41,8 +41,6 @@ type Submission struct {
 	KeepStep func(ctx context.Context, result execution.Result) error
 	// Fresh demands a run even where the result of an identical execution is known.
 	Fresh bool
-	// HasCallback says that a receiver is called back with the result, and that the stored job knows how far that is.
-	HasCallback bool
 	// Admitted, which may be nil, is called when the execution has its place in the queue, or its result without one.
 	Admitted func()
 	// OnLog, which may be nil, receives each log as the guest prints it.

@@ -255,15 +255,10 @@ func (h *Handlers) Cancel(c *fiber.Ctx) error {
 		return err
 	}
 	by := api.CallerOf(c)
-	job, began, err := h.Queue.Cancel(ctx, job.ID, cancelled,
+	job, _, err = h.Queue.Cancel(ctx, job.ID, cancelled, record,
 		execution.Caller{Subject: by.Subject, Tenant: by.Tenant, IP: utils.CopyString(c.IP())})
 	if err != nil {
 		return err
-	}
-	if !began {
-		if err := record(ctx); err != nil {
-			return err
-		}
 	}
 	if job.Ended() && job.Status != execution.Cancelled {
 		return ErrEnded

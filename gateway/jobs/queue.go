@@ -185,11 +185,11 @@ func (q *Queue) Job(ctx context.Context, id string) (execution.Job, error) {
 // patience is how long Cancel waits for a guest to stop.
 const patience = 5 * time.Second
 
-// Cancel ends a job. A job that has not begun never begins: began is false, and its result is the given one. A job
-// that runs is stopped, wherever it runs; the job returned is its latest state, usually with its end. The error is
-// ErrEnded if the job had ended before.
+// Cancel ends a job. A job that has not begun never begins: began is false, record is called, and the job's result is
+// the given one. A job that runs is stopped, wherever it runs; the job returned is its latest state, usually with its
+// end. The error is ErrEnded if the job had ended before.
 func (q *Queue) Cancel(
-	ctx context.Context, id string, result execution.Result, by execution.Caller,
+	ctx context.Context, id string, result execution.Result, record func(context.Context) error, by execution.Caller,
 ) (job execution.Job, began bool, err error) {
 	job, err = q.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
 		switch began = true; {
@@ -200,20 +200,19 @@ func (q *Queue) Cancel(
 		case j.Status == execution.Queued && j.Wait != nil: // the next segment has not begun
 			j.Status = execution.Paused
 			return q.endPaused(j, execution.Cancelled, "the execution was cancelled while it was paused", by)
-		case j.Status == execution.Queued:
-			began = false
-			return q.end(j, result)
 		}
-		j.Cancel = true
+		began, j.Cancel = j.Status != execution.Queued, true
 		return nil
 	})
-	if err == nil && job.Status == execution.Paused {
+	switch {
+	case err != nil:
+		return job, began, err
+	case job.Status == execution.Paused:
 		job, err = q.advance(ctx, job)
 		return job, true, err
-	}
-	if err != nil || !began {
-		q.nudge() // there may be a callback to make
-		return job, began, err
+	case !began:
+		job, err = q.endQueued(ctx, job, result, record)
+		return job, false, err
 	}
 	q.interrupt(id)
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -240,6 +239,27 @@ func (q *Queue) interrupt(id string) {
 	if cancel != nil {
 		cancel()
 	}
+}
+
+// endQueued records the end of a cancelled job that has not begun, and ends the job. If the process dies before that,
+// or the job cannot be recorded, the process that claims the job ends it.
+func (q *Queue) endQueued(
+	ctx context.Context, job execution.Job, result execution.Result, record func(context.Context) error,
+) (execution.Job, error) {
+	if err := record(ctx); err != nil {
+		return job, err
+	}
+	job, err := q.cfg.Store.ChangeJob(context.WithoutCancel(ctx), job.ID, func(j *execution.Job) error {
+		if j.Status != execution.Queued {
+			return errTaken
+		}
+		return q.end(j, result)
+	})
+	q.nudge() // there may be a callback to make
+	if errors.Is(err, errTaken) {
+		return q.cfg.Store.Job(ctx, job.ID)
+	}
+	return job, err
 }
 
 // end stores a result in a job and makes its callback due.

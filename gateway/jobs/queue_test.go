@@ -241,6 +241,8 @@ func fullOn(t *testing.T, open opener) {
 
 func TestCancel(t *testing.T) { onEach(t, cancelOn) }
 
+func recorded(context.Context) error { return nil }
+
 func cancelOn(t *testing.T, open opener) {
 	began := make(chan struct{}, 1)
 	q, _ := open(&script{run: func(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
@@ -259,18 +261,18 @@ func cancelOn(t *testing.T, open opener) {
 	q.Start(t.Context())
 	<-began
 	waits := execution.Result{ID: id(1), Status: execution.Cancelled}
-	job, ran, err := q.Cancel(t.Context(), id(1), waits, execution.Caller{})
+	job, ran, err := q.Cancel(t.Context(), id(1), waits, recorded, execution.Caller{})
 	if err != nil || ran || job.Status != execution.Cancelled || len(job.Result) == 0 {
 		t.Errorf("one that waits: %s %v %v", job.Status, ran, err)
 	}
-	job, ran, err = q.Cancel(t.Context(), id(0), waits, execution.Caller{})
+	job, ran, err = q.Cancel(t.Context(), id(0), waits, recorded, execution.Caller{})
 	if err != nil || !ran || job.Status != execution.Cancelled {
 		t.Errorf("one that runs: %s %v %v", job.Status, ran, err)
 	}
-	if _, _, err = q.Cancel(t.Context(), id(0), waits, execution.Caller{}); !errors.Is(err, jobs.ErrEnded) {
+	if _, _, err = q.Cancel(t.Context(), id(0), waits, recorded, execution.Caller{}); !errors.Is(err, jobs.ErrEnded) {
 		t.Errorf("one that has ended: %v", err)
 	}
-	if _, _, err = q.Cancel(t.Context(), id(9), waits, execution.Caller{}); !errors.Is(err, execution.ErrNotFound) {
+	if _, _, err = q.Cancel(t.Context(), id(9), waits, recorded, execution.Caller{}); !errors.Is(err, execution.ErrNotFound) {
 		t.Errorf("none: %v", err)
 	}
 	for n := range 2 {

@@ -100,7 +100,7 @@ func cancelInTurnOn(t *testing.T, open opener) {
 	turned := make(chan error, 1)
 	go func() { turned <- q.RunDue(t.Context(), "") }()
 	<-began
-	job, ran, err := q.Cancel(t.Context(), id(1), execution.Result{Status: execution.Cancelled},
+	job, ran, err := q.Cancel(t.Context(), id(1), execution.Result{Status: execution.Cancelled}, recorded,
 		execution.Caller{})
 	if err := errors.Join(err, <-turned); err != nil || !ran || job.Status != execution.Cancelled {
 		t.Errorf("%s %v %v", job.Status, ran, err)

@@ -126,6 +126,9 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 		delete(q.running, job.ID)
 		q.mu.Unlock()
 	}()
+	if job.Cancel { // whoever cancelled it while it was queued has not ended it
+		cancel()
+	}
 	result, again := q.cfg.Runner.Run(ctx, job)
 	q.keep(context.WithoutCancel(running), job, func(j *execution.Job) error {
 		if j.Status != execution.Running || j.Owner != job.Owner {

@@ -6,7 +6,7 @@ import "github.com/airlock-run/airlock/gateway/authn"
 type Finished struct {
 	Owner string // authn.Identity.Owner of the caller
 	Body  []byte
-	// Job says that the stored job of the execution knows more: how far its callback is.
+	// Job says that the execution is a stored job, which has not ended before its result is stored.
 	Job bool
 }
 

@@ -31,7 +31,7 @@ func (h *Handlers) End(ctx context.Context, caller authn.Identity, ip, id string
 		return err
 	}
 	by := execution.Caller{Subject: caller.Subject, Tenant: caller.Tenant, IP: utils.CopyString(ip)}
-	_, _, err = h.Sessions.cfg.Cancel(ctx, job.ID, execution.Result{}, by)
+	err = h.Sessions.cfg.Cancel(ctx, job.ID, by)
 	if errors.Is(err, jobs.ErrEnded) || errors.Is(err, execution.ErrNotFound) {
 		return notFound()
 	}

@@ -32,8 +32,7 @@ type Config struct {
 	Store Store
 	Keys  *waits.Keys
 	// Cancel ends a session and writes the record of its end. The error is jobs.ErrEnded if it has ended.
-	Cancel func(ctx context.Context, id string, result execution.Result, by execution.Caller) (
-		job execution.Job, began bool, err error)
+	Cancel func(ctx context.Context, id string, by execution.Caller) error
 	// LongestStep returns how long a step of a tier may take, with its time in the queue.
 	LongestStep func(tier string) time.Duration
 	NewID       func() string

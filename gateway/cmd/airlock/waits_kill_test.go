@@ -1,0 +1,374 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// lives is how often a gateway is started and killed, unless AIRLOCK_KILLS says otherwise.
+const lives = 8
+
+// What executions do in the test. Each waits at least once.
+var waitingCode = []string{
+	`const r = await payments.refund({order: input}); return r`,
+	`const ok = await airlock.approve({title: "Go?"}).catch((e) => e.name); return [ok, await airlock.waitForEvent("e")]`,
+	`return await Promise.all([payments.refund({order: 1}).catch((e) => e.name), airlock.waitForEvent("e")])`,
+	`try { return await airlock.waitForEvent("never", {timeout: "1 s"}) } catch (e) { return e.name }`,
+	`await airlock.sleep("10 s"); return "slept"`,
+}
+
+// A killedWorld is what clients know of executions whose gateways are killed.
+type killedWorld struct {
+	*testing.T
+	tool string
+
+	mu      sync.Mutex
+	open    []string
+	ended   map[string]string         // the results, by execution
+	decided map[string]map[int]string // the decisions that a gateway acknowledged
+	ends    map[string]string         // what a gateway said about executions that it cancelled
+	url     string
+}
+
+// ask makes a request. ok is false if there was no response, as the gateway was killed.
+func (w *killedWorld) ask(ctx context.Context, method, path, body string, headers ...string) (
+	status int, v map[string]any, text string, ok bool,
+) {
+	r, err := http.NewRequestWithContext(ctx, method, w.url+path, strings.NewReader(body))
+	if err != nil {
+		w.Error(err)
+		return 0, nil, "", false
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, nil, "", false
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil || json.Unmarshal(b, &v) != nil {
+		return 0, nil, "", false
+	}
+	return res.StatusCode, v, string(b), true
+}
+
+// submit starts an execution.
+func (w *killedWorld) submit(ctx context.Context) {
+	request := map[string]any{"code": waitingCode[rand.N(len(waitingCode))], "input": 7, "tools": []any{
+		map[string]any{"name": "payments.refund", "url": w.tool, "approval": "required"},
+	}}
+	if rand.N(5) == 0 {
+		request["policy"] = "short"
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		w.Error(err)
+		return
+	}
+	headers := []string{"Prefer: respond-async"}
+	if rand.N(3) == 0 {
+		headers = nil // it becomes a job when it pauses
+	}
+	status, v, text, ok := w.ask(ctx, "POST", "/api/execute", string(body), headers...)
+	if !ok || status == 503 || status == 200 && v["status"] == "error" { // its function process was killed
+		return
+	}
+	if status != 202 {
+		w.Errorf("submitted: %d %s", status, text)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open = append(w.open, v["id"].(string))
+}
+
+// final reports whether a status is that of an end.
+func final(status any) bool {
+	return slices.Contains([]any{"completed", "error", "timeout", "cancelled", "expired"}, status)
+}
+
+// look reads an execution, which is as it was if it has ended, and decides about what it waits for.
+func (w *killedWorld) look(ctx context.Context, id string, end bool) {
+	status, v, text, ok := w.ask(ctx, "GET", "/api/executions/"+id, "")
+	if !ok || status == 503 {
+		return
+	}
+	if status != 200 {
+		w.Errorf("%s was acknowledged, and is lost: %d %s", id, status, text)
+		return
+	}
+	if final(v["status"]) {
+		w.end(id, text)
+		return
+	}
+	waits, _ := v["waiting"].([]any)
+	if !end && rand.N(20) == 0 {
+		if status, v, _, ok = w.ask(ctx, "DELETE", "/api/executions/"+id, ""); ok && status == 200 && final(v["status"]) {
+			w.mu.Lock()
+			w.ends[id] = fmt.Sprint(v["status"])
+			w.mu.Unlock()
+		}
+		return
+	}
+	for _, x := range waits {
+		wait := x.(map[string]any)
+		switch wait["kind"] {
+		case "approval":
+			w.decide(ctx, id, int(wait["seq"].(float64)))
+		case "event":
+			if wait["name"] == "e" {
+				w.ask(ctx, "POST", "/api/executions/"+id+"/events/e", `{"n":1}`, "Prefer: respond-async")
+			}
+		}
+	}
+}
+
+// end notes the result of an execution. It never changes.
+func (w *killedWorld) end(id, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if before, there := w.ended[id]; there && before != text {
+		w.Errorf("%s ended twice:\n%s\n%s", id, before, text)
+	}
+	w.ended[id] = text
+	w.open = slices.DeleteFunc(w.open, func(other string) bool { return other == id })
+}
+
+// decide decides about an operation. Only one decision is ever acknowledged.
+func (w *killedWorld) decide(ctx context.Context, id string, seq int) {
+	decision := []string{"approve", "reject"}[rand.N(2)]
+	status, _, text, ok := w.ask(ctx, "POST", "/api/executions/"+id+"/resume",
+		fmt.Sprintf(`{"decisions":[{"seq":%d,"decision":%q}]}`, seq, decision), "Prefer: respond-async")
+	if !ok || status == 409 || status == 503 {
+		return
+	}
+	if status != 200 && status != 202 {
+		w.Errorf("decided: %d %s", status, text)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if before, there := w.decided[id][seq]; there {
+		w.Errorf("%s: operation %d was decided twice: %s, %s", id, seq, before, decision)
+	}
+	if w.decided[id] == nil {
+		w.decided[id] = map[int]string{}
+	}
+	w.decided[id][seq] = decision
+}
+
+// one returns an execution that has not ended, or now and then one that has.
+func (w *killedWorld) one() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if rand.N(10) == 0 {
+		for id := range w.ended {
+			return id
+		}
+	}
+	if len(w.open) == 0 {
+		return ""
+	}
+	return w.open[rand.N(len(w.open))]
+}
+
+// work is what clients do until ctx ends.
+func (w *killedWorld) work(ctx context.Context, wait *sync.WaitGroup) {
+	for range 4 {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				w.mu.Lock()
+				few := len(w.open) < 12
+				w.mu.Unlock()
+				id := w.one()
+				if few && rand.N(3) == 0 || id == "" {
+					w.submit(ctx)
+				} else {
+					w.look(ctx, id, false)
+				}
+			}
+		})
+	}
+}
+
+// killChildren kills the processes of a gateway.
+func killChildren(gateway int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range stats {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		rest := text[bytes.LastIndexByte(text, ')')+1:]
+		fields := strings.Fields(string(rest))
+		if len(fields) > 1 && fields[1] == strconv.Itoa(gateway) {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// Gateways and function processes are killed at any moment while executions pause, are decided about, get events,
+// sleep, expire, are cancelled and go on. Each execution ends once, each decision counts once, tools get the same key
+// in every attempt, and the chain of records is sound.
+func TestKilledWhileExecutionsWait(t *testing.T) {
+	t.Parallel()
+	tool := &refunder{keys: map[string]int{}}
+	server := httptest.NewServer(tool)
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	store := filepath.Join(dir, "audit")
+	rules := filepath.Join(dir, "policy.yaml")
+	err := os.WriteFile(rules, []byte("version: 1\ntiers: {short: {base: standard, waits: {maxAge: 2s}}}\n"), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment := []string{"AUDIT_STORE=file://" + store, "RATE_LIMIT_MAX_REQUESTS=1000000",
+		"AIRLOCK_POLICY_FILE=" + rules, "EGRESS_ALLOW=" + strings.TrimPrefix(server.URL, "http://")}
+	w := &killedWorld{T: t, tool: server.URL, ended: map[string]string{}, decided: map[string]map[int]string{},
+		ends: map[string]string{}}
+	most := lives
+	if n, err := strconv.Atoi(os.Getenv("AIRLOCK_KILLS")); err == nil {
+		most = n
+	}
+	for life := range most {
+		p := start(t, environment...)
+		w.url = p.url
+		ctx, cancel := context.WithCancel(t.Context())
+		var clients sync.WaitGroup
+		w.work(ctx, &clients)
+		<-time.After(rand.N(400 * time.Millisecond))
+		if rand.N(4) == 0 {
+			killChildren(p.Process.Pid)
+			<-time.After(rand.N(100 * time.Millisecond))
+		}
+		killed(t, p)
+		cancel()
+		clients.Wait()
+		http.DefaultClient.CloseIdleConnections()
+		if t.Failed() {
+			t.Fatalf("in life %d", life+1)
+		}
+	}
+
+	p := start(t, environment...)
+	w.url = p.url
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.Now().Add(2 * time.Minute); len(w.open) > 0; <-look.C {
+		for _, id := range slices.Clone(w.open) {
+			w.look(t.Context(), id, true)
+		}
+		if t.Failed() || time.Now().After(deadline) {
+			t.Fatalf("%d executions have not ended: %v", len(w.open), w.open)
+		}
+	}
+	for id := range w.ended {
+		w.look(t.Context(), id, true) // it is still the same
+	}
+	if err := errors.Join(p.Process.Signal(syscall.SIGTERM), p.Wait()); err != nil {
+		t.Error(err)
+	}
+	w.check(store)
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	keys := map[string]string{}
+	for key := range tool.keys {
+		id, _, _ := strings.Cut(key, ":")
+		if before, there := keys[id]; there {
+			t.Errorf("the tool was called with the keys %s and %s", before, key)
+		}
+		keys[id] = key
+	}
+	if code, out, errs := command(t, env(), "audit", "verify", "--store", store); code != 0 {
+		t.Errorf("audit verify: %d\n%s%s", code, out, errs)
+	}
+	t.Logf("%d lives, %d executions ended, %d called the tool, %d were decided about", most, len(w.ended), len(keys),
+		len(w.decided))
+}
+
+// check compares the records with what the clients know.
+func (w *killedWorld) check(store string) {
+	files, err := filepath.Glob(filepath.Join(store, "executions", "*", "*.json"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	statuses, decisions := map[string][]string{}, map[string]map[int][]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			w.Fatal(err)
+		}
+		var r audit.Record
+		if err := json.Unmarshal(text, &r); err != nil {
+			w.Fatal(err)
+		}
+		id := r.Parent
+		if id == "" {
+			id = r.ID
+		}
+		if d := r.Decision; d == nil {
+			statuses[id] = append(statuses[id], r.Status)
+		} else {
+			if decisions[id] == nil {
+				decisions[id] = map[int][]string{}
+			}
+			decisions[id][d.Seq] = append(decisions[id][d.Seq], d.Decision)
+		}
+	}
+	for id, text := range w.ended {
+		var result struct{ Status string }
+		if err := json.Unmarshal([]byte(text), &result); err != nil {
+			w.Fatal(err)
+		}
+		// The value of a completed execution is in no record. If it was lost, the result says so.
+		lost := strings.Contains(text, "before its result was stored") && slices.Contains(statuses[id], "completed")
+		if !lost && !slices.Contains(statuses[id], result.Status) {
+			w.Errorf("%s is %s, and its records say %v\n%s", id, result.Status, statuses[id], text)
+		}
+		if end, there := w.ends[id]; there && end != result.Status {
+			w.Errorf("%s was acknowledged to be %s, and is %s", id, end, result.Status)
+		}
+	}
+	for id, all := range decisions {
+		for seq, made := range all {
+			if len(made) != 1 {
+				w.Errorf("%s: operation %d has the decisions %v", id, seq, made)
+			}
+		}
+	}
+	for id, all := range w.decided {
+		for seq, decision := range all {
+			got := decisions[id][seq]
+			if cancelled := slices.Contains(statuses[id], "cancelled"); len(got) == 0 && cancelled {
+				continue // it ended before anything went on with the decision
+			}
+			if len(got) != 1 || got[0] != decision {
+				w.Errorf("%s: operation %d was decided with %s, and its records say %v", id, seq, decision, got)
+			}
+		}
+	}
+}
