@@ -163,8 +163,11 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 		e.park = h.jobs.Queue.Park
 		longest := cfg.QueueWait + cfg.Overhead + cfg.WriteTimeout
 		h.sessions.Sessions = sessions.New(sessions.Config{
-			Store: deps.State, Keys: cfg.SnapshotKeys, Cancel: h.jobs.Queue.CancelPaused, NewID: deps.NewID, Now: deps.Now,
-			Logger: deps.Logger,
+			Store: deps.State, Keys: cfg.SnapshotKeys, NewID: deps.NewID, Now: deps.Now, Logger: deps.Logger,
+			Cancel: func(ctx context.Context, id string, by execution.Caller) error {
+				_, _, err := h.jobs.Queue.Cancel(ctx, id, execution.Result{}, nil, by) // a session has always begun
+				return err
+			},
 			LongestStep: func(name string) time.Duration {
 				tier, _ := h.sessions.Tier(name)
 				return longest + tier.Timeout

@@ -211,7 +211,7 @@ func (q *Queue) Cancel(
 		job, err = q.advance(ctx, job)
 		return job, true, err
 	case !began:
-		job, err = q.endQueued(ctx, job, result, record)
+		job, err = endQueued(ctx, q, job, result, record)
 		return job, false, err
 	}
 	q.interrupt(id)
@@ -243,8 +243,8 @@ func (q *Queue) interrupt(id string) {
 
 // endQueued records the end of a cancelled job that has not begun, and ends the job. If the process dies before that,
 // or the job cannot be recorded, the process that claims the job ends it.
-func (q *Queue) endQueued(
-	ctx context.Context, job execution.Job, result execution.Result, record func(context.Context) error,
+func endQueued(
+	ctx context.Context, q *Queue, job execution.Job, result execution.Result, record func(context.Context) error,
 ) (execution.Job, error) {
 	if err := record(ctx); err != nil {
 		return job, err

@@ -272,7 +272,8 @@ func cancelOn(t *testing.T, open opener) {
 	if _, _, err = q.Cancel(t.Context(), id(0), waits, recorded, execution.Caller{}); !errors.Is(err, jobs.ErrEnded) {
 		t.Errorf("one that has ended: %v", err)
 	}
-	if _, _, err = q.Cancel(t.Context(), id(9), waits, recorded, execution.Caller{}); !errors.Is(err, execution.ErrNotFound) {
+	_, _, err = q.Cancel(t.Context(), id(9), waits, recorded, execution.Caller{})
+	if !errors.Is(err, execution.ErrNotFound) {
 		t.Errorf("none: %v", err)
 	}
 	for n := range 2 {

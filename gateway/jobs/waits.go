@@ -202,20 +202,6 @@ func (q *Queue) Park(ctx context.Context, s api.Submission, result execution.Res
 	return result, nil
 }
 
-// CancelPaused ends a paused job. The error is ErrEnded if it has ended.
-func (q *Queue) CancelPaused(ctx context.Context, id string, by execution.Caller) error {
-	job, err := q.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
-		if j.Ended() {
-			return ErrEnded
-		}
-		return q.endPaused(j, execution.Cancelled, endedByCaller(j), by)
-	})
-	if err == nil {
-		_, err = q.advance(ctx, job)
-	}
-	return err
-}
-
 // Change applies a change to a paused job and does what is then due.
 func (q *Queue) Change(ctx context.Context, id string, change func(*execution.Job) error) (execution.Job, error) {
 	job, err := q.cfg.Store.ChangeJob(ctx, id, change)

@@ -126,7 +126,7 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 		delete(q.running, job.ID)
 		q.mu.Unlock()
 	}()
-	if job.Cancel { // whoever cancelled it while it was queued has not ended it
+	if job.Cancel { // it was cancelled while it was queued, and not ended
 		cancel()
 	}
 	result, again := q.cfg.Runner.Run(ctx, job)
