@@ -18,11 +18,8 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
-	"github.com/airlock-run/airlock/infra/s3objects"
-	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
-	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
@@ -49,35 +46,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	s3test.SetEnvironment()
 	code := m.Run()
-	if server != nil {
-		server.Stop()
-	}
 	if database != nil {
 		database.Stop()
 	}
 	os.Exit(code)
-}
-
-var (
-	server   *s3test.Server
-	starting sync.Once
-)
-
-// s3 returns the S3 server of these tests.
-func s3(t testing.TB) *s3test.Server {
-	t.Helper()
-	starting.Do(func() {
-		var err error
-		if server, err = s3test.Start(); err != nil {
-			t.Error(err)
-		}
-	})
-	if server == nil {
-		t.Fatal("there is no S3 server")
-	}
-	return server
 }
 
 var (
@@ -103,7 +76,7 @@ func postgres(t testing.TB) *pgtest.Server {
 	return database
 }
 
-// kept opens the state that a process uses: a folder, a database, or a bucket and its server.
+// kept opens the state that a process uses: a folder or a database.
 func kept(dir string) (jobs.Store, func() error, error) {
 	if url := os.Getenv(stateAt); strings.HasPrefix(url, "postgres://") {
 		store, err := pgstate.Open(context.Background(), url, pgstate.Config{})
@@ -112,18 +85,11 @@ func kept(dir string) (jobs.Store, func() error, error) {
 		}
 		return store, store.Close, nil
 	}
-	url, endpoint, is := strings.Cut(os.Getenv(stateAt), " ")
-	if !is {
-		store, err := sqlitestate.Open(filepath.Join(dir, "state"), sqlitestate.Config{})
-		if err != nil {
-			return nil, nil, err
-		}
-		return store, store.Close, nil
+	store, err := sqlitestate.Open(filepath.Join(dir, "state"), sqlitestate.Config{})
+	if err != nil {
+		return nil, nil, err
 	}
-	store, err := s3state.Open(context.Background(), url, s3state.Config{
-		Access: s3objects.Access{Endpoint: endpoint}, Poll: 20 * time.Millisecond, Now: now,
-	})
-	return store, func() error { return nil }, err
+	return store, store.Close, nil
 }
 
 // unlessBusy repeats fn while another process holds the lock of the store, as clients repeat such a request.
@@ -266,7 +232,6 @@ func TestKilled(t *testing.T) {
 	for name, state := range map[string]func(t testing.TB) string{
 		"on disk":       func(testing.TB) string { return "" },
 		"in a database": func(t testing.TB) string { return postgres(t).Database(t) },
-		"in a bucket":   func(t testing.TB) string { return "s3://" + s3(t).Bucket(t) + "/state " + s3(t).Endpoint },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

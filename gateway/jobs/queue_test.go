@@ -12,9 +12,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
-	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
-	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
@@ -68,21 +66,6 @@ var stores = map[string]func(t *testing.T, c *clock) (jobs.Store, func() error){
 		}
 		return store, store.Close
 	},
-	"in a bucket": func(t *testing.T, c *clock) (jobs.Store, func() error) {
-		return bucket(
-			t, "s3://"+s3(t).Bucket(t)+"/state", s3state.Config{MaxJobsPerTenant: 50, Now: c.now},
-		), func() error { return nil }
-	},
-}
-
-func bucket(t testing.TB, url string, cfg s3state.Config) jobs.Store {
-	t.Helper()
-	cfg.Access, cfg.Poll = s3objects.Access{Endpoint: s3(t).Endpoint}, 20*time.Millisecond
-	store, err := s3state.Open(context.Background(), url, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store
 }
 
 // onEach runs a test on each of the stores.

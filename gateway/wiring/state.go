@@ -15,7 +15,6 @@ import (
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
-	"github.com/airlock-run/airlock/infra/state/s3state"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/infra/state/sqsqueue"
 	"github.com/airlock-run/airlock/policy"
@@ -23,7 +22,6 @@ import (
 
 var (
 	_ gateway.State = (*sqlitestate.Store)(nil)
-	_ gateway.State = (*s3state.Store)(nil)
 	_ gateway.State = (*pgstate.Store)(nil)
 	_ gateway.State = (*dynamostate.Store)(nil)
 )
@@ -39,17 +37,6 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 		return nil, func() error { return nil }, nil
 	}
 	storage := func(tenant string) execution.Storage { return execution.Storage(quota(tenant).Storage) }
-	if settings.IsBucket(set.State) {
-		state, err := s3state.Open(ctx, set.State, s3state.Config{
-			Access:  s3objects.Access{Endpoint: set.Records.S3Endpoint},
-			Storage: storage,
-			NoJobs:  noJobs(set),
-		})
-		if err != nil {
-			return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w", err)
-		}
-		return state, state.Close, nil
-	}
 	if settings.IsTable(set.State) {
 		cfg := dynamostate.Config{Access: tableAccess(set.Records.S3Endpoint), Storage: storage, NoJobs: noJobs(set),
 			MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most}

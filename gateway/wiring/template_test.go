@@ -48,7 +48,8 @@ func TestTemplatesSetWhatIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	onLambda := serves("AWS_LAMBDA_RUNTIME_API=127.0.0.1:9001")
-	jobs := serves("AWS_LAMBDA_RUNTIME_API=127.0.0.1:9001", "LAMBDA_FRONT=jobs", "AIRLOCK_STATE=s3://bucket/state")
+	jobs := serves("AWS_LAMBDA_RUNTIME_API=127.0.0.1:9001", "LAMBDA_FRONT=jobs",
+		"AIRLOCK_STATE=dynamodb://table?contents=s3://bucket/state")
 	readers := map[string]map[string]bool{
 		"Strict": function, "Standard": function, "Extended": function, "Agent": function, "Gateway": onLambda, "Jobs": jobs,
 		"Task": serves("HOST=0.0.0.0"),

@@ -28,11 +28,8 @@ func OpenTransfer(ctx context.Context, state, s3Endpoint string, maxBytes int64)
 		}
 		return dynamostate.Transfer{Store: s}, s.Close, nil
 	case settings.IsBucket(state):
-		s, err := s3state.Open(ctx, state, s3state.Config{Access: s3objects.Access{Endpoint: s3Endpoint}})
-		if err != nil {
-			return nil, nil, err
-		}
-		return s3state.Transfer{Store: s}, s.Close, nil
+		s, err := s3state.Open(ctx, state, s3objects.Access{Endpoint: s3Endpoint})
+		return s, func() error { return nil }, err
 	}
 	s, err := sqlitestate.Open(state, sqlitestate.Config{MaxBytes: maxBytes})
 	if err != nil {

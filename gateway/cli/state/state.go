@@ -40,14 +40,15 @@ func copyCommand(con terminal.Console) *cobra.Command {
 		Use:   "copy FROM TO",
 		Short: "Copy a state to another store",
 		Long: "Copy a state to another store. FROM and TO are values of AIRLOCK_STATE: a folder,\n" +
-			"postgres://user@host/database, dynamodb://table?contents=s3://bucket/prefix or s3://bucket/prefix. Stop all\n" +
-			"gateways first. The copy has everything but the index over the records, which is rebuilt. FROM is not changed.\n" +
+			"postgres://user@host/database or dynamodb://table?contents=s3://bucket/prefix. FROM may also be\n" +
+			"s3://bucket/prefix, where older versions kept their state. Stop all gateways first. The copy has everything\n" +
+			"but the index over the records, which is rebuilt. FROM is not changed.\n" +
 			"If TO holds anything, the copy is refused; --resume continues one that was interrupted. S3_ENDPOINT and the\n" +
 			"variables of AWS apply, and so do PGPASSWORD and PGPASSFILE, which keep passwords out of the list of processes.\n" +
 			"\n" +
 			"Exit codes: 0 copied, 2 wrong arguments, 5 the copy failed or was refused.",
 		Example: "  airlock state copy ./state postgres://airlock@db.example.com/airlock\n" +
-			"  airlock state copy s3://bucket/state ./state --resume",
+			"  airlock state copy s3://bucket/state 'dynamodb://airlock?contents=s3://bucket/contents'",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := terminal.Interruptible(cmd.Context())
@@ -66,13 +67,17 @@ func run(ctx context.Context, con terminal.Console, from, to string, resume bool
 	if from == to {
 		return exit.With(exit.Usage, errors.New("FROM and TO are the same"))
 	}
+	if settings.IsBucket(to) {
+		return exit.With(exit.Usage, errors.New("TO: a bucket keeps no state any more; copy to a folder, "+
+			"postgres://user@host/database or dynamodb://table?contents=s3://bucket/prefix"))
+	}
 	for _, state := range []string{from, to} {
-		if !settings.IsShared(state) && strings.Contains(state, "://") {
+		if !settings.IsShared(state) && !settings.IsBucket(state) && strings.Contains(state, "://") {
 			return exit.With(exit.Usage, errors.New("a state is a folder, postgres://user@host/database, "+
-				"dynamodb://table?contents=s3://bucket/prefix or s3://bucket/prefix"))
+				"dynamodb://table?contents=s3://bucket/prefix or, to copy from, s3://bucket/prefix"))
 		}
 	}
-	if !settings.IsShared(from) {
+	if !settings.IsShared(from) && !settings.IsBucket(from) {
 		if _, err := os.Stat(from); err != nil {
 			return exit.With(exit.Usage, fmt.Errorf("FROM: %w", err))
 		}

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 )
 
 // A gateway whose records are in a bucket answers from an index over all of them, also after it was started again
-// with a state of its own, or with one in a bucket: then the index is in the user's cache.
+// with a state of its own, or with one in a database: then the index is in the user's cache.
 func TestIndexOverABucket(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()
@@ -20,8 +21,16 @@ func TestIndexOverABucket(t *testing.T) {
 	t.Cleanup(s3.Stop)
 	store := append(s3test.Environment(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit", "S3_ENDPOINT="+s3.Endpoint,
 		"RATE_LIMIT_MAX_REQUESTS=1000")
-	states := []string{t.TempDir(), t.TempDir(), "s3://" + s3.Bucket(t) + "/state", ""}
-	states[3] = states[2]
+	states := []string{t.TempDir(), t.TempDir()}
+	database, err := pgtest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if database != nil { // Postgres is installed
+		t.Cleanup(database.Stop)
+		url := database.Database(t)
+		states = append(states, url, url)
+	}
 	cache := t.TempDir()
 	for i, state := range states {
 		round := i + 1

@@ -25,7 +25,7 @@ func TestStateFolder(t *testing.T) {
 		{"AUDIT_STORE=/var/records", "/var/records-state"},
 		{"AIRLOCK_STATE=/srv/state", "/srv/state"},
 		{"AIRLOCK_STATE=file:///srv/state", "/srv/state"},
-		{"AIRLOCK_STATE=s3://bucket/state", "s3://bucket/state"},
+		{"AIRLOCK_STATE=dynamodb://table?contents=s3://bucket/state", "dynamodb://table?contents=s3://bucket/state"},
 		{"AIRLOCK_STATE=none", ""},
 	} {
 		s, err := settings.Read(env(c.env), time.Now)
@@ -33,7 +33,8 @@ func TestStateFolder(t *testing.T) {
 			t.Errorf("%s: %s %v", c.env, s.State, err)
 		}
 	}
-	for _, wrong := range []string{"AIRLOCK_STATE=s3://", "AIRLOCK_STATE=http://host/state", "CALLBACK_SECRET=short",
+	for _, wrong := range []string{"AIRLOCK_STATE=s3://", "AIRLOCK_STATE=s3://bucket/state",
+		"AIRLOCK_STATE=http://host/state", "CALLBACK_SECRET=short",
 		"CALLBACK_SECRET=whsec_c2hvcnQ=", "CALLBACK_SECRET=whsec_!"} {
 		name, value, _ := strings.Cut(wrong, "=")
 		if _, err := settings.Read(env(wrong), time.Now); err == nil || !strings.Contains(err.Error(), name+": ") ||

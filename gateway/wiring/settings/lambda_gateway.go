@@ -38,11 +38,11 @@ func (r *reader) lambdaGateway(s *Settings) {
 		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder, and its records, would be lost with its "+
 			"environment")
 	}
-	const shared = "dynamodb://table?contents=s3://bucket/prefix or s3://bucket/prefix"
-	if s.State != "" && !outlivesLambda(s.State) {
+	const shared = "dynamodb://table?contents=s3://bucket/prefix"
+	if s.State != "" && !IsTable(s.State) {
 		r.fail("AIRLOCK_STATE", "must be "+shared+", or none, on Lambda: a folder would be lost with its environment")
 	}
-	if s.OnLambda.Front == FrontJobs && !outlivesLambda(s.State) {
+	if s.OnLambda.Front == FrontJobs && !IsTable(s.State) {
 		r.fail("AIRLOCK_STATE", "must be "+shared+" if LAMBDA_FRONT is jobs: the jobs are there")
 	}
 	s.OnLambda.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))

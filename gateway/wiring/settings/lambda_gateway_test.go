@@ -26,18 +26,22 @@ func TestSettingsOnLambda(t *testing.T) {
 			"buffer", "", ""},
 		{[]string{"LAMBDA_FRONT="}, "stream", "", ""},
 		{[]string{"LAMBDA_FRONT=url"}, "", "LAMBDA_FRONT: must be stream", ""},
-		{[]string{"LAMBDA_FRONT=jobs", "JWT_SECRET=", "AIRLOCK_STATE=s3://bucket/state"}, "jobs", "", "s3://bucket/state"},
-		{[]string{"LAMBDA_FRONT=jobs"}, "", "AIRLOCK_STATE: must be dynamodb://table?contents=s3://bucket/prefix or " +
-			"s3://bucket/prefix if LAMBDA_FRONT is jobs", ""},
+		{[]string{"AIRLOCK_STATE=s3://bucket/state"}, "",
+			"AIRLOCK_STATE: a bucket keeps no state any more; stop all gateways, copy the state with `airlock state copy " +
+				"s3://bucket/state TO`", ""},
+		{[]string{"LAMBDA_FRONT=jobs"}, "", "AIRLOCK_STATE: must be dynamodb://table?contents=s3://bucket/prefix " +
+			"if LAMBDA_FRONT is jobs", ""},
 		{[]string{"LAMBDA_FRONT=jobs", "JWT_SECRET=", "AIRLOCK_STATE=dynamodb://table?contents=s3://bucket/state"}, "jobs",
 			"", "dynamodb://table?contents=s3://bucket/state"},
-		{[]string{"LAMBDA_JOBS_FUNCTION=airlock-jobs", "AIRLOCK_STATE=s3://bucket/state"}, "stream", "", "s3://bucket/state"},
+		{[]string{"LAMBDA_JOBS_FUNCTION=airlock-jobs",
+			"AIRLOCK_STATE=dynamodb://table?contents=s3://bucket/state"}, "stream", "",
+			"dynamodb://table?contents=s3://bucket/state"},
 		{[]string{"JWT_SECRET="}, "", "API_KEY: is not set, nor is another credential", ""},
 		{[]string{"INVOKER="}, "", "INVOKER: must be lambda on Lambda", ""},
 		{[]string{"AUDIT_STORE=file:///tmp/audit"}, "", "AUDIT_STORE: must be s3://", ""},
 		{[]string{"AUDIT_STORE="}, "", "AUDIT_STORE: must be s3://", ""},
-		{[]string{"AIRLOCK_STATE=/tmp/state"}, "", "AIRLOCK_STATE: must be dynamodb://table?contents=s3://bucket/prefix or " +
-			"s3://bucket/prefix, or none, on Lambda", ""},
+		{[]string{"AIRLOCK_STATE=/tmp/state"}, "", "AIRLOCK_STATE: must be dynamodb://table?contents=s3://bucket/prefix, " +
+			"or none, on Lambda", ""},
 	} {
 		s, err := Read(env(append(c.change, lambdaEnv...)...), time.Now)
 		if c.says != "" {

@@ -190,10 +190,6 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	s.AuditStore = r.auditStore()
 	s.State, s.SnapshotKeys = r.state(s.AuditStore), r.snapshotKeys()
 	s.Queues = r.queues(s.State)
-	if s.SnapshotKeys != nil && IsBucket(s.State) {
-		r.fail("SNAPSHOT_KEYS", "executions cannot pause with state in a bucket; set AIRLOCK_STATE to a folder, "+
-			"postgres://user@host/database or dynamodb://table?contents=s3://bucket/prefix, or leave SNAPSHOT_KEYS out")
-	}
 	s.StateBytes = int64(r.number("AIRLOCK_STATE_MB", 16<<10, 64, 1<<24)) << 20
 	s.CallbackSecret = r.callbackSecret()
 	if s.Records, err = process.ReadRecords(getenv); err != nil {

@@ -19,11 +19,7 @@ func IsDatabase(state string) bool {
 func IsTable(state string) bool { return strings.HasPrefix(state, "dynamodb://") }
 
 // IsShared reports whether gateways on several machines share a state.
-func IsShared(state string) bool { return IsBucket(state) || IsDatabase(state) || IsTable(state) }
-
-// outlivesLambda reports whether a state is not lost with the environment of a gateway on Lambda, and can be reached
-// from there.
-func outlivesLambda(state string) bool { return IsBucket(state) || IsTable(state) }
+func IsShared(state string) bool { return IsDatabase(state) || IsTable(state) }
 
 // StateName returns a state for logs and messages: a database without its user, password and parameters.
 func StateName(state string) string {
@@ -37,7 +33,7 @@ func StateName(state string) string {
 	return "postgres://" + u.Host + u.Path
 }
 
-// state returns AIRLOCK_STATE: the absolute path of the folder of saved functions and jobs, the URL of a bucket, a
+// state returns AIRLOCK_STATE: the absolute path of the folder of saved functions and jobs, the URL of a
 // database or a table that several gateways share, or "" for none. The default is a folder beside the folder of the
 // audit records, such as ./state beside ./audit, and none on Lambda.
 func (r *reader) state(auditStore string) string {
@@ -54,8 +50,14 @@ func (r *reader) state(auditStore string) string {
 			}
 		}
 	}
-	if bucket, _, _ := strings.Cut(strings.TrimPrefix(dir, "s3://"), "/"); IsBucket(dir) && bucket != "" || IsTable(dir) {
+	if IsTable(dir) {
 		return dir
+	}
+	if IsBucket(dir) {
+		r.fail("AIRLOCK_STATE", "a bucket keeps no state any more; stop all gateways, copy the state with "+
+			"`airlock state copy %s TO`, and set AIRLOCK_STATE to TO: a folder, postgres://user@host/database, or "+
+			"dynamodb://table?contents=s3://bucket/prefix", dir)
+		return ""
 	}
 	if IsDatabase(dir) {
 		if _, err := url.Parse(dir); err != nil {
@@ -67,7 +69,7 @@ func (r *reader) state(auditStore string) string {
 	if strings.Contains(dir, "://") {
 		scheme, _, _ := strings.Cut(dir, "://") // what follows may contain a password
 		r.fail("AIRLOCK_STATE", "must be the path of a folder, postgres://user@host/database, "+
-			"dynamodb://table?contents=s3://bucket/prefix, s3://bucket/prefix, or none; got %q", scheme+"://…")
+			"dynamodb://table?contents=s3://bucket/prefix, or none; got %q", scheme+"://…")
 		return ""
 	}
 	abs, err := filepath.Abs(dir)

@@ -85,7 +85,7 @@ var Groups = []Group{
 		{"S3_ENDPOINT", "AWS", "URL of an S3-compatible service"},
 		{"AIRLOCK_STATE", "./state",
 			"folder of saved functions, jobs and the index over the records; postgres://user@host/database, " +
-				"dynamodb://table?contents=s3://bucket/prefix or s3://bucket/prefix to share it; none"},
+				"or dynamodb://table?contents=s3://bucket/prefix to share it; none"},
 		{"AIRLOCK_STATE_MB", "16384", "size of a folder of state for all tenants together; changes beyond it return 507"},
 		{"SNAPSHOT_KEYS", "made in the folder", "keys of the snapshots of paused executions, NAME:BASE64 of 32 bytes, " +
 			"comma-separated; the first encrypts, all decrypt; with a database, executions cannot pause without it"},

@@ -51,7 +51,7 @@ func checkGateway(ctx context.Context, t target, data []byte) (result string, er
 			"LAMBDA_TASK_ROOT=" + dir, "PATH=" + os.Getenv("PATH"), "API_KEY=a-key-of-this-check", "INVOKER=lambda",
 			"LAMBDA_FUNCTION=airlock-{policy}",
 			"LAMBDA_ENDPOINT=" + services.URL, "S3_ENDPOINT=" + services.URL, "AUDIT_STORE=s3://bucket/audit",
-			"AIRLOCK_STATE=s3://bucket/state",
+			"AIRLOCK_STATE=none",
 			"AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=thing", "AWS_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true",
 		},
 	})

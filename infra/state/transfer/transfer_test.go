@@ -1,8 +1,12 @@
 package transfer_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -84,11 +90,6 @@ var kinds = map[string]func(t *testing.T) store{
 		s, err := dynamostate.Open(t.Context(), url, dynamostate.Config{Access: dynamostate.Access{Endpoint: tables.Endpoint,
 			Objects: s3objects.Access{Endpoint: bucket.Endpoint}}})
 		return opened(t, dynamostate.Transfer{Store: s}, err)
-	},
-	"bucket": func(t *testing.T) store {
-		s, err := s3state.Open(t.Context(), "s3://"+bucket.Bucket(t)+"/state",
-			s3state.Config{Access: s3objects.Access{Endpoint: bucket.Endpoint}, Poll: time.Nanosecond})
-		return opened(t, s3state.Transfer{Store: s}, err)
 	},
 }
 
@@ -245,6 +246,88 @@ func works(t *testing.T, s store) {
 		if err != nil || begun != begins || mark != "mark" || !begins && string(answer) != "answer" {
 			t.Errorf("%s: begun %v, mark %q, answer %q, %v", name, begun, mark, answer, err)
 		}
+	}
+}
+
+// objects returns the objects of a state in a bucket, as gateways stored it until they used tables: what fill stores.
+func objects(t *testing.T, now time.Time) map[string][]byte {
+	t.Helper()
+	encode := func(v any) []byte {
+		body, err := json.Marshal(v)
+		must(t, err)
+		return body
+	}
+	sum := func(b []byte) string {
+		hash := sha256.Sum256(b)
+		return hex.EncodeToString(hash[:])
+	}
+	type object = map[string]any
+	out, contents := map[string][]byte{}, object{}
+	saved := execution.SavedFunction{Tenant: "t", Name: "f",
+		Schedule: &execution.FunctionSchedule{Cron: "* * * * *", Next: now.Add(time.Hour)}}
+	for n := range 2 {
+		saved.Versions = append(saved.Versions, execution.FunctionVersion{Version: n + 1})
+		body := encode(execution.FunctionContent{Request: execution.Request{Code: fmt.Sprint(n)}})
+		contents[fmt.Sprint(n+1)] = sum(body)
+		out["contents/t74/f/"+sum(body)] = body
+	}
+	out["functions/t74/f"] = encode(object{"step": 1, "by": "a", "function": saved, "contents": contents})
+	for id, status := range map[string]execution.Status{queued: execution.Queued, running: execution.Running,
+		ended: execution.Completed} {
+		job := execution.Job{ID: id, Tenant: "t", Subject: "s", Status: status, ReceivedAt: now,
+			Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}
+		d := object{"step": 1, "by": "a", "request": execution.Request{Code: id, Priority: "high"}, "lease": now}
+		if id == ended {
+			job.EndedAt, d["result"] = now, object{"result": 1}
+			job.Callback.State, job.Callback.Next = execution.CallbackPending, now
+		}
+		d["job"] = job
+		out["jobs/"+id] = encode(d)
+	}
+	for _, name := range []string{"answered", "open"} {
+		key := execution.Key{Quota: execution.QuotaDeliveries, Tenant: "t", Subject: "s", Name: name}
+		d := object{"by": "a", "key": key, "mark": "mark", "until": now.Add(time.Hour), "lease": now}
+		if name == "answered" {
+			d["answered"], d["answer"] = true, []byte("answer")
+		}
+		out["deliveries/"+sum([]byte(name))] = encode(d)
+	}
+	out["events/t74/f/"+ended] = encode([]byte("event"))
+	out["gone/t74/"+sum([]byte("http://gone"))] = encode(object{"until": now.Add(time.Hour), "url": "http://gone"})
+	out["anchors/1.json"] = []byte("{}")
+	out["marks/ended/0000000000001.1."+ended] = nil // due-entries are not copied
+	return out
+}
+
+// The state that older gateways kept in a bucket can be copied to every other store, and nothing can be copied there.
+func TestCopyFromBucket(t *testing.T) {
+	t.Parallel()
+	for to, openTo := range kinds {
+		t.Run("to "+to, func(t *testing.T) {
+			t.Parallel()
+			name, target := bucket.Bucket(t), openTo(t)
+			now := time.Now().Truncate(time.Millisecond).UTC()
+			for key, body := range objects(t, now) {
+				_, err := bucket.Client(t).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &name,
+					Key: aws.String("state/" + key), Body: bytes.NewReader(body)})
+				must(t, err)
+			}
+			source, err := s3state.Open(t.Context(), "s3://"+name+"/state", s3objects.Access{Endpoint: bucket.Endpoint})
+			must(t, err)
+			copied, err := transfer.Copy(t.Context(), source, target, false, func(int) {})
+			want := map[string]int{"functions": 1, "jobs": 3, "keys": 2, "events": 1, "receivers": 1, "anchors": 1}
+			if diff := gocmp.Diff(want, copied); err != nil || diff != "" {
+				t.Fatalf("%v\n%s", err, diff)
+			}
+			if diff := gocmp.Diff(content(t, source), content(t, target)); diff != "" {
+				t.Error(diff)
+			}
+			works(t, target)
+			if _, err := transfer.Copy(t.Context(), target, source, true, func(int) {}); !errors.Is(err,
+				s3state.ErrReadOnly) {
+				t.Errorf("a copy to a bucket: %v", err)
+			}
+		})
 	}
 }
 
