@@ -30,6 +30,9 @@ func claimedOnce(t *testing.T, state State) {
 				if errors.Is(err, execution.ErrNotFound) {
 					return
 				}
+				if busy(err) {
+					continue
+				}
 				mu.Lock()
 				if err != nil || job.Status != execution.Running || job.Owner == "" || job.StartedAt.IsZero() ||
 					claimed[job.ID] != "" {
@@ -49,6 +52,12 @@ func claimedOnce(t *testing.T, state State) {
 			t.Errorf("%s: %q", id(n), claimed[id(n)])
 		}
 	}
+}
+
+// busy reports whether a store could not get a lock in time, as happens on a slow machine. Nothing has changed then.
+func busy(err error) bool {
+	fault := (*execution.StoreError)(nil)
+	return errors.As(err, &fault) && fault.Fault == execution.StoreBusy
 }
 
 // inTurn checks that tenants are served in turn, each by priority and then by age, without those to pass over.
