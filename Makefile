@@ -79,7 +79,7 @@ clean: ## remove what was built
 bench-peers: build ## compare with isolated-vm and quickjs-emscripten (installs them from npm)
 	$(GO) run ./sandbox/peers
 
-bench-engines: ## a small script on other engines, each run in a process of its own (needs Node.js)
+bench-engines: ## a small script on other engines, each run in a process of its own (needs Node.js, and jsc for JavaScriptCore)
 	$(GO) test ./sandbox -run '^$$' -bench BenchmarkAway -benchtime 300x
 
 bench-octane: ## how fast guests compute: Octane in both engine builds and in node (OCTANE_DIR: a checkout of chromium/octane)

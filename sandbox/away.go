@@ -170,8 +170,12 @@ func (v *visitor) Answer(in *foreign.Guest, args quickjs.Args) (quickjs.Value, e
 		// Code that throws such an error itself has only its own limit to gain.
 		message, _ := in.Str(args[2], maxErrorText)
 		name, _ := in.Str(args[1], maxErrorText)
-		if name == "RangeError" && message == foreign.StackOverflow && !v.stage.failed {
+		switch {
+		case name != "RangeError" || v.stage.failed:
+		case foreign.IsStackOverflow(message):
 			v.result.Limit = LimitStack
+		case foreign.IsOutOfMemory(message):
+			return 0, v.limits.exceeded(LimitMemory)
 		}
 	}
 	return v.answer(in, args)

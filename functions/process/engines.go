@@ -26,7 +26,8 @@ type EngineSettings struct {
 	JIT bool
 }
 
-// ReadEngines reads ENGINES, ENGINE_FALLBACK, ENGINE_V8 and ENGINE_JIT. The error names the variable.
+// ReadEngines reads ENGINES, ENGINE_FALLBACK, ENGINE_JIT, and the programs in ENGINE_V8 and ENGINE_JSC. The error names
+// the variable.
 func ReadEngines(getenv func(string) string) (EngineSettings, error) {
 	var s EngineSettings
 	list := names(getenv("ENGINES"))

@@ -68,7 +68,7 @@ func runCommand(con terminal.Console) *cobra.Command {
 	flags.StringVarP(&f.code, "eval", "e", "", "the code itself")
 	flags.StringVar(&f.policy, "policy", "", "the tier (default standard)")
 	flags.StringVar(&f.language, "language", "", "javascript or typescript (default by the file's name)")
-	flags.StringVar(&f.engine, "engine", "", "quickjs (default), or v8 for the Node.js of this machine")
+	flags.StringVar(&f.engine, "engine", "", "quickjs (default), or this machine's v8 (Node.js) or jsc")
 	flags.StringVar(&f.input, "input", "", "the code's input as JSON, or @FILE")
 	flags.Var(&f.timeout, "timeout", "wall-clock limit below the tier's: milliseconds, or a duration such as 2s")
 	flags.StringVar(&f.memory, "memory", "", "memory limit below the tier's, such as 16mb")

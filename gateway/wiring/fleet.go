@@ -238,7 +238,7 @@ func (p *Pool) otherEngines() string {
 // forwarded are the only variables that function processes inherit. None is a secret: keys, credentials and the record
 // store's address stay in this process.
 var forwarded = []string{"AIRLOCK_CACHE_DIR", "EGRESS_ALLOW", "ENGINES", "ENGINE_BUILD", "ENGINE_FALLBACK",
-	"ENGINE_JIT", "ENGINE_V8", "HOME", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
+	"ENGINE_JIT", "ENGINE_JSC", "ENGINE_V8", "HOME", "SANDBOX_MEMORY_MB", "XDG_CACHE_HOME"}
 
 // recordVariables say how records and large requests are stored.
 var recordVariables = []string{"AUDIT_CHAIN_KEY", "AUDIT_CODE", "AUDIT_REDACT", "AUDIT_SYNC", "HANDOVER_STORE",

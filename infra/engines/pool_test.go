@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -44,6 +47,30 @@ func config(t *testing.T) engines.Config {
 		Name:    "v8",
 		Command: []string{"node", "--jitless", "--single-threaded", "--v8-pool-size=1", "--no-warnings", "-e", echo},
 		Program: []byte("\n"), Env: []string{"OPENSSL_CONF=/dev/null"},
+	}
+}
+
+// shellEcho evaluates lines, with all functions of the JavaScriptCore shell.
+const shellEcho = `readline();
+print('{"ready":1}');
+for (;;) {
+  const s = readline();
+  if (s === '') quit();
+  let r;
+  try { r = (0, eval)(s); } catch (e) { r = 'refused: ' + e; }
+  print(JSON.stringify(r === undefined ? null : r));
+}`
+
+func shellConfig(t *testing.T) engines.Config {
+	t.Helper()
+	if _, err := exec.LookPath("jsc"); err != nil {
+		t.Skip("needs the jsc of WebKitGTK")
+	}
+	return engines.Config{
+		Name: "jsc",
+		Command: []string{"jsc", "--useDollarVM=1", "--useJIT=0", "--useConcurrentGC=0", "--numberOfGCMarkers=1",
+			"--usePollingTraps=1", "-e", shellEcho},
+		Program: []byte("\n"), Env: []string{"Malloc=1", "GIGACAGE_ENABLED=0"},
 	}
 }
 
@@ -113,6 +140,11 @@ func TestOwnedNodeReachesNothing(t *testing.T) {
 			t.Errorf("%s: %s", code, answer)
 		}
 	}
+	wallsStand(t, p)
+}
+
+func wallsStand(t *testing.T, p *engines.Pool) {
+	t.Helper()
 	for _, wall := range []lockdown.Wall{lockdown.Syscalls, lockdown.NoNewPrivs, lockdown.NoFiles, lockdown.NoSockets,
 		lockdown.NoCode} {
 		if !slices.Contains(p.Walls(), string(wall)) {
@@ -121,19 +153,73 @@ func TestOwnedNodeReachesNothing(t *testing.T) {
 	}
 }
 
-// Memory is bounded, whatever it is used for, and a process that is killed is gone.
-func TestProcessEnds(t *testing.T) {
-	p := open(t, config(t))
+// Code that owns the JavaScriptCore shell itself reaches nothing.
+func TestOwnedShellReachesNothing(t *testing.T) {
+	p := open(t, shellConfig(t))
+	// The shell reports a file that it cannot open in a line of its own, before the error.
 	for _, code := range []string{
-		"let a = []; for (let i = 0;; i++) a.push(new Array(1000).fill(i))",
-		"let b = []; for (;;) b.push(Buffer.alloc(1 << 20, 1))",
+		"readFile('/etc/passwd')", "read('/proc/self/environ')", "load('/etc/passwd')", "run('/etc/passwd')",
+		"readFile('/proc/self/mem')", "openFile('/etc/passwd')", "writeFile('/tmp/airlock-shell', 'x')",
+		"write('/tmp/airlock-shell', 'x')", "checkSyntax('/etc/passwd')", "createGlobalObject().readFile('/etc/passwd')",
 	} {
 		proc := take(t, p)
-		answer, err := ask(t, proc, code)
-		if err == nil && answer != "" && !strings.HasPrefix(answer, `"refused: RangeError`) {
-			t.Errorf("%s: %s", code, answer)
+		if answer, err := ask(t, proc, code); err != nil || !strings.HasPrefix(answer, `"refused: `) &&
+			!strings.HasPrefix(answer, "Could not open file") {
+			t.Errorf("%s: %s %v", code, answer, err)
 		}
 	}
+	if _, err := os.Stat("/tmp/airlock-shell"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the shell wrote a file: %v", err)
+	}
+	proc := take(t, p)
+	const private = "$vm.createBuiltin('(function () { return @undefined; })')() === undefined"
+	if answer, err := ask(t, proc, private); err != nil || answer != "true" {
+		t.Errorf("the shell is not owned: %s %v", answer, err)
+	}
+	// Each of these may end the process, and only the process.
+	for _, code := range []string{
+		"$262.agent.start('1')", "quit()", "$vm.crash()", "$vm.abort()",
+		"import('/etc/passwd').then(print); drainMicrotasks()",
+		"$vm.triggerMemoryPressure()", "startSamplingProfiler(); 1", "mallocInALoop()",
+		"setTimeout(() => print(readFile('/etc/passwd')), 1)",
+	} {
+		proc := take(t, p)
+		if _, err := fmt.Fprintln(proc.Conn, code+"; print('refused: by nobody')"); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := bufio.NewReader(proc.Conn).ReadString('\n')
+		if strings.Contains(answer, "root:") {
+			t.Errorf("%s: %s %v", code, answer, err)
+		}
+		proc.Kill()
+	}
+	wallsStand(t, p)
+}
+
+// Memory is bounded, whatever it is used for.
+func TestProcessMemory(t *testing.T) {
+	for name, configure := range map[string]func(*testing.T) engines.Config{"v8": config, "jsc": shellConfig} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, configure(t))
+			for _, code := range []string{
+				"let a = []; for (let i = 0;; i++) a.push(new Array(1000).fill(i))",
+				"let b = []; for (;;) b.push(new Uint8Array(1 << 20).fill(1))",
+				"let c = []; for (let i = 0;; i++) c.push({ ['k' + i]: 1 })",
+				"let d = []; for (let i = 0;; i++) d.push(Object.create({}))",
+			} {
+				proc := take(t, p)
+				answer, err := ask(t, proc, code)
+				if err == nil && answer != "" && !strings.HasPrefix(answer, `"refused: RangeError`) {
+					t.Errorf("%s: %s", code, answer)
+				}
+			}
+		})
+	}
+}
+
+// A process that is killed is gone.
+func TestProcessEnds(t *testing.T) {
+	p := open(t, config(t))
 	proc := take(t, p)
 	if _, err := fmt.Fprintln(proc.Conn, "for (;;) {}"); err != nil {
 		t.Fatal(err)

@@ -2,24 +2,38 @@ package engines
 
 import (
 	"errors"
+	"os/exec"
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // The walls hold against machine code: a process of an engine does the system calls that owned code would do.
 func TestOwnedCodeReachesNothing(t *testing.T) {
-	if version, err := Output(t.Context(), nil, "node", "--version"); err != nil || version < "v20" {
-		t.Skipf("needs Node.js 20 or newer; this is %q (%v)", version, err)
+	for name, c := range map[string]Config{
+		"v8": {Command: []string{"node", "--jitless", "--single-threaded", "-e",
+			`const fs = require('fs'), b = Buffer.alloc(1); fs.readSync(0, b); fs.writeSync(1, '{"ready":1}\n');
+fs.readSync(0, b)`}},
+		"jsc": {Env: []string{"Malloc=1", "GIGACAGE_ENABLED=0"}, Command: []string{"jsc", "--useJIT=0",
+			"--useConcurrentGC=0", "--numberOfGCMarkers=1", "--usePollingTraps=1", "-e",
+			`readline(); print('{"ready":1}'); readline()`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(c.Command[0]); err != nil {
+				t.Skip(err)
+			}
+			c.Name, c.Program, c.StartTimeout = name, []byte("\n"), time.Minute
+			ownedCodeReachesNothing(t, c)
+		})
 	}
+}
+
+func ownedCodeReachesNothing(t *testing.T, cfg Config) {
+	t.Helper()
 	runtime.LockOSThread() // the thread that traces; it ends with the test
-	const wait = `const fs = require('fs'), b = Buffer.alloc(1); fs.readSync(0, b); fs.writeSync(1, '{"ready":1}\n');
-fs.readSync(0, b)`
-	made, err := newTemplate(t.Context(), Config{
-		Name: "v8", Command: []string{"node", "--jitless", "--single-threaded", "-e", wait}, Program: []byte("\n"),
-		StartTimeout: 1e10,
-	})
+	made, err := newTemplate(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@
     'value.promise': engine.promisePart,
     'value.proxy': engine.proxyPart,
     'value.iterator': engine.iteratorPart,
+    'value.stack': engine.stackOf,
   };
   // ask calls a host operation and returns its answer.
   const ask = (message) => {
@@ -120,7 +121,7 @@
   engine.ready?.();
   let next = readLine();
   const job = parse(next);
-  engine.begin((stack) => ask([op.sync, 'engine.trace', stack]));
+  engine.begin((stack) => ask([op.sync, 'engine.trace', stack]), job);
   seed(job.random);
   if (!job.eval) forbid();
   const compiled = compile(job);

@@ -4,7 +4,7 @@
 // # The process
 //
 // A process reads one line from its standard input: the program ([Kind.Program]), which is core.js, the engine's own
-// part (node.js) and the guest's standard library. It prints {"ready":1} and waits for a job. Everything
+// part (node.js or jsc.js) and the guest's standard library. It prints {"ready":1} and waits for a job. Everything
 // after that is about the one guest of the process.
 //
 // # The protocol

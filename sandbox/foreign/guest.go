@@ -68,8 +68,15 @@ func NewGuest(conn net.Conn, host Host) *Guest {
 // Memory returns the size of the engine's heap as the engine tells it.
 func (g *Guest) Memory() int64 { return g.memory }
 
-// StackOverflow is the message of the RangeError of code that recurses too deeply.
-const StackOverflow = "Maximum call stack size exceeded"
+// IsStackOverflow reports whether message is that of the RangeError of code that recurses too deeply.
+func IsStackOverflow(message string) bool {
+	return strings.TrimSuffix(message, ".") == "Maximum call stack size exceeded"
+}
+
+// IsOutOfMemory reports whether message is that of the RangeError of an allocation that failed.
+func IsOutOfMemory(message string) bool {
+	return message == "Out of memory" || message == "Array buffer allocation failed"
+}
 
 // opSync is the operation that waits for an answer.
 const opSync = 9

@@ -27,12 +27,14 @@ type Kind struct {
 
 	// part is what core.js needs of the engine.
 	part string
+	// source returns a source of the program as the engine reads it; nil changes nothing.
+	source func(string) string
 	// find returns how program is started, without what the process reads.
 	find func(ctx context.Context, program string, jit bool, output Output) (Setup, error)
 }
 
 // Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{V8} }
+func Kinds() []Kind { return []Kind{V8, JSC} }
 
 // KindNamed returns the kind of an engine.
 func KindNamed(name string) (Kind, bool) {
@@ -84,24 +86,28 @@ func (k Kind) program() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read standard library: %w", err)
 	}
+	text := k.source
+	if text == nil {
+		text = func(source string) string { return source }
+	}
 	program := struct {
 		Part  string      `json:"part"`
 		Core  string      `json:"core"`
 		Files [][2]string `json:"files"`
-	}{Part: k.part, Core: core}
+	}{Part: text(k.part), Core: text(core)}
 	for _, f := range library {
 		name := strings.TrimPrefix(f.Name, "airlock:")
 		if quirks[name] || strings.HasPrefix(name, "intl") {
 			continue
 		}
-		program.Files = append(program.Files, [2]string{f.Name, f.Source})
+		program.Files = append(program.Files, [2]string{f.Name, text(f.Source)})
 		if name == "primordials.js" {
 			program.Files = append(program.Files, [2]string{"airlock:lacks.js", lacks})
 		}
 	}
-	text, err := json.Marshal(program)
+	line, err := json.Marshal(program)
 	if err != nil {
 		return nil, fmt.Errorf("encode the program of an engine: %w", err)
 	}
-	return append(ascii(text), '\n'), nil
+	return append(ascii(line), '\n'), nil
 }

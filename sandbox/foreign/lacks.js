@@ -43,6 +43,7 @@
     p.defineProperty(proto, word, constant);
   }
   if (globalThis.DOMException === undefined) define(globalThis, 'DOMException', DOMException);
+  internal.stackOf = (e) => host(internal.op.sync, 'value.stack', e);
   define(globalThis, 'performance', { now: () => host(internal.op.sync, 'engine.now') });
   return internal;
 }

@@ -74,6 +74,7 @@
     },
     proxyPart: (proxy, what) => getProxyDetails(proxy, true)?.[what ? 1 : 0] ?? null,
     iteratorPart: () => undefined,
+    stackOf: (e) => e.stack,
     drain() {
       turn.runInContext(context);
       process._tickCallback();

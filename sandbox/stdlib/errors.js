@@ -26,6 +26,9 @@
     } catch { return ''; }
   };
 
+  // stackOf returns an error's stack. Another engine may have it in another form.
+  internal.stackOf ??= (e) => e.stack;
+
   // causesOf formats the stacks of an error's cause chain, at most eight.
   const causesOf = (e) => {
     let out = '';
@@ -33,7 +36,7 @@
     try {
       for (let c = e.cause; internal.isError(c) && p.setSize(seen) < 8 && !p.setHas(seen, c); c = c.cause) {
         p.setAdd(seen, c);
-        const stack = text(() => c.stack);
+        const stack = text(() => internal.stackOf(c));
         out += `\nCaused by: ${stack === '' ? text(() => p.errorToString(c)) : stack}`;
       }
     } catch { /* the error itself is reported anyway */ }
@@ -46,7 +49,7 @@
     if (e !== null && (typeof e === 'object' || typeof e === 'function')) {
       name = text(() => e.name);
       message = text(() => e.message);
-      stack = text(() => e.stack);
+      stack = text(() => internal.stackOf(e));
       if (name === 'AggregateError' && message === '') message = 'All promises were rejected';
       stack = cut(stack + causesOf(e));
       if (name === '' && message === '') message = cut(internal.inspect(e));

@@ -9,7 +9,7 @@
   // stackOf returns the error's stack with its current name and message: a constructor sets the name after the engine
   // captured the stack. A stack that the guest assigned is returned unchanged.
   const stackOf = (e) => {
-    const { stack, message } = e;
+    const stack = internal.stackOf(e), { message } = e;
     if (typeof stack !== 'string' || stack === '') return stack ? `${stack}` : textOf(e);
     const at = internal.sync('stack.frames', stack), base = inheritedName(e);
     if (at < 0 || typeof message !== 'string') return stack;

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -83,6 +84,55 @@ func TestServeV8(t *testing.T) {
 	}
 }
 
+// Where JavaScriptCore is turned on, requests for it run there. ENGINE_JSC names its program.
+func TestServeJSC(t *testing.T) {
+	t.Parallel()
+	binary, err := exec.LookPath("jsc")
+	if err != nil || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("needs the jsc of WebKitGTK, and Linux on amd64")
+	}
+	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000", "ENGINES=quickjs,jsc", "ENGINE_JSC="+binary, "AUDIT_CODE=keep")
+	if !strings.Contains(p.start, "engine jsc (javascriptcore-") || !strings.Contains(p.start, "no new code") {
+		t.Errorf("the start says\n%s", p.start)
+	}
+	ctx := context.Background()
+	status, r := p.post(ctx, t, "/api/execute", strings.Replace(firstExecution, `"v8"`, `"jsc"`, 1))
+	if build, _ := r["engineBuild"].(string); status != 200 || r["engine"] != "jsc" || r["output"] != "55\n" ||
+		!strings.HasPrefix(build, "javascriptcore-") || !strings.HasSuffix(build, "-jitless") {
+		t.Errorf("%d %v", status, r)
+	}
+	id, _ := r["id"].(string)
+	var record map[string]any
+	decode(t, get(t, p.url+"/api/audit/execution/"+id), &record)
+	if record["engine"] != "jsc" || record["engineBuild"] != r["engineBuild"] {
+		t.Errorf("the record says engine %v, %v", record["engine"], record["engineBuild"])
+	}
+	for _, c := range []struct{ name, body, field, want string }{
+		{"limit", `{"code": "for (;;) {}", "engine": "jsc", "timeout": 200}`, "limit", "wall"},
+		{"memory", `{"code": "const a = []; for (;;) a.push(new Array(1000).fill(1))", "engine": "jsc"}`, "status", "error"},
+		{"exception", `{"code": "let n: number = 1\nthrow new Error('no')", "language": "typescript", "engine": "jsc"}`,
+			"error", "Error: no"},
+		{"seed", `{"code": "1", "engine": "jsc", "seed": 1}`, "field", "seed"},
+		{"v8", `{"code": "1", "engine": "v8"}`, "field", "engine"},
+	} {
+		if status, r := p.post(ctx, t, "/api/execute", c.body); r[c.field] != c.want {
+			t.Errorf("%s: %d %v", c.name, status, r)
+		}
+	}
+	var engines struct {
+		Items []struct {
+			Name      string
+			Available bool
+			Walls     []string
+		}
+	}
+	decode(t, get(t, p.url+"/api/engines"), &engines)
+	if len(engines.Items) != 3 || engines.Items[2].Name != "jsc" || !engines.Items[2].Available ||
+		len(engines.Items[2].Walls) == 0 || engines.Items[1].Available {
+		t.Errorf("%+v", engines)
+	}
+}
+
 // Where only QuickJS exists, ENGINE_FALLBACK runs requests for V8 on it and says so; without it they are refused with
 // the setting that would allow them.
 func TestServeEngineFallback(t *testing.T) {
@@ -118,6 +168,19 @@ func TestEngineSettings(t *testing.T) {
 	}
 }
 
+// An engine that the machine does not have is named at the start.
+func TestEngineMissing(t *testing.T) {
+	t.Parallel()
+	const says = "ENGINES: jsc needs the program jsc, on the path or in ENGINE_JSC"
+	for _, name := range []string{"serve", "doctor"} {
+		code, out, errs := command(t, env("ENGINES=quickjs,jsc", "ENGINE_JSC=/no/such/jsc", "PORT=0",
+			"AIRLOCK_STATE="+t.TempDir()), name)
+		if code == 0 || !strings.Contains(out+errs, says) {
+			t.Errorf("%s: %d %q %q", name, code, out, errs)
+		}
+	}
+}
+
 // Naming an engine turns it on for code that runs here.
 func TestRunV8(t *testing.T) {
 	needsV8(t)
@@ -135,7 +198,7 @@ func TestRunV8(t *testing.T) {
 		t.Errorf("%v: %s", err, stdout.String())
 	}
 	stderr.Reset()
-	if code := run([]string{"run", "--engine", "jsc", "-e", "1"}, func(name string) string { return env[name] },
+	if code := run([]string{"run", "--engine", "spidermonkey", "-e", "1"}, func(name string) string { return env[name] },
 		strings.NewReader(""), &stdout, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "quickjs, v8") {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}

@@ -50,10 +50,11 @@ var Groups = []Group{
 	}},
 	{"Executions and policy", []Variable{
 		{"ENGINE_BUILD", "quickjs-ng-0.15.1", "engine build of guests: quickjs-ng-0.15.1 or quickjs-ng-0.10.1"},
-		{"ENGINES", "quickjs", "engines that code may request, comma-separated: quickjs, v8; see Other engines below"},
+		{"ENGINES", "quickjs", "engines that code may request, comma-separated: quickjs, v8, jsc; see Other engines below"},
 		{"ENGINE_FALLBACK", "none", "quickjs runs code that requests a disabled engine on quickjs"},
 		{"ENGINE_JIT", "false", "true lets other engines compile to machine code; memory may then become executable"},
 		{"ENGINE_V8", "node", "the Node.js program of the engine v8"},
+		{"ENGINE_JSC", "jsc", "the JavaScriptCore shell of the engine jsc"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
 		{"AIRLOCK_PACKAGES", "./airlock-packages",
 			"folder of npm packages that code may import; airlock packages fills it; none"},

@@ -1,0 +1,79 @@
+package foreign
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	_ "embed"
+)
+
+//go:embed jsc.js
+var jsc string
+
+// JSC is JavaScriptCore as its shell has it, which WebKitGTK brings.
+var JSC = Kind{Name: "jsc", Binary: "jsc", part: jsc, source: builtInSource, find: findShell}
+
+// shellOptions are the options of the shell. One thread, because a fork has only one; frames of tail calls, as others
+// have them.
+var shellOptions = []string{"--useDollarVM=1", "--useConcurrentGC=0", "--numberOfGCMarkers=1", "--useConcurrentJIT=0",
+	"--usePollingTraps=1", "--useWasm=0", "--useTailCalls=0", "--maxPerThreadStackUsage=1000000"}
+
+// shellJitless are the further options without compilers.
+var shellJitless = []string{"--useJIT=0"}
+
+// shellLoader reads the program and runs it. Built-in code is seen by no stack.
+const shellLoader = `const p = JSON.parse(readline());
+const vm = $vm, run = (source) => vm.createBuiltin('(function () { return (' + source + '\n); })')();
+run(p.part)((engine) => run(p.core)(engine, p.files));`
+
+// shellEnv is the environment of the shell. JavaScriptCore's own allocator has a thread, and cages that RLIMIT_DATA
+// cannot bound.
+var shellEnv = []string{"Malloc=1", "GIGACAGE_ENABLED=0", "TZ=UTC"}
+
+// shellLibrary matches the library of the shell in the list of the dynamic linker.
+var shellLibrary = regexp.MustCompile(`libjavascriptcoregtk-\S+ => (/\S+)`)
+
+// constructors matches the declarations of functions that construct objects.
+var constructors = regexp.MustCompile(`(?m)^  function ([A-Z]\w*)\(`)
+
+// calls matches calls of methods that built-in code takes for those of Function.prototype.
+var calls = regexp.MustCompile(`\??\.(apply|call)\(`)
+
+// builtInSource returns a source as built-in code. Such code is ASCII, and its functions have no prototype unless they
+// are given one.
+func builtInSource(source string) string {
+	const given = "  Object.defineProperty($1, 'prototype', { value: Object.defineProperty({}, 'constructor', " +
+		"{ value: $1, writable: true, configurable: true }), writable: true });\n$0"
+	source = constructors.ReplaceAllString(source, given)
+	source = calls.ReplaceAllStringFunc(source, func(call string) string {
+		name := strings.Trim(call, "?.(")
+		if call[0] == '?' {
+			return "?.['" + name + "']("
+		}
+		return "['" + name + "']("
+	})
+	return string(ascii([]byte(source)))
+}
+
+func findShell(ctx context.Context, program string, jit bool, output Output) (Setup, error) {
+	// The shell does not tell its version. The file name of its library has one.
+	list, err := output(ctx, []string{"LD_TRACE_LOADED_OBJECTS=1"}, program)
+	if err != nil {
+		return Setup{}, err
+	}
+	build := "unknown"
+	if found := shellLibrary.FindStringSubmatch(list); found != nil {
+		path, err := filepath.EvalSymlinks(found[1])
+		if err != nil {
+			return Setup{}, err
+		}
+		build = strings.Replace(strings.TrimPrefix(filepath.Base(path), "libjavascriptcoregtk-"), ".so.", "-", 1)
+	}
+	command := append([]string{program}, shellOptions...)
+	if !jit {
+		command = append(command, shellJitless...)
+	}
+	return Setup{Command: append(command, "-e", shellLoader), Env: shellEnv, Build: "javascriptcore-" + build}, nil
+}
