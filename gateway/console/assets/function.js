@@ -1,5 +1,6 @@
 // /functions/{name}: one function, its versions, aliases, schedule, webhook and runs.
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
+import { definitionOf } from "/assets/definition.js";
 import { badge, byId, el } from "/assets/dom.js";
 import { bytes } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
@@ -73,13 +74,7 @@ function aliases(all) {
   } } }, el("label", {}, "Alias", alias), el("label", {}, "Version", version), el("button", { type: "submit" }, "Set"))));
 }
 
-// definition returns what saves the function as it is, with another schedule.
-function definition(schedule) {
-  const kept = ["code", "files", "entry", "language", "engine", "policy", "timeout", "memory", "limits", "tools", "context", "env", "hosts", "secrets"];
-  return { ...Object.fromEntries(kept.filter((k) => current[k] !== undefined).map((k) => [k, current[k]])), schedule };
-}
-
-const setSchedule = (schedule) => call(at, { method: "PUT", body: definition(schedule), headers: tag ? { "If-Match": tag } : {} });
+const setSchedule = (schedule) => call(at, { method: "PUT", body: { ...definitionOf(current), schedule }, headers: tag ? { "If-Match": tag } : {} });
 
 function schedule(s) {
   const parts = [s ? el("p", { class: "pad" }, el("code", {}, s.cron), ` in ${s.timeZone}`, s.next ? [", next run ", when(s.next)] : "") : el("p", { class: "pad hint" }, "It runs when it is called.")];

@@ -10,6 +10,7 @@ import * as output from "./output.js";
 import * as plain from "./plain.js";
 import { allowed, fill, offer, read, show, Wrong } from "./request.js";
 import { run, running, stop } from "./run.js";
+import { save } from "./save.js";
 import { decode, encode } from "./share.js";
 import { tabs } from "./tabs.js";
 
@@ -146,6 +147,33 @@ function copying() {
   if (!at("copying").open) at("copying").showModal();
 }
 
+function saving() {
+  if (!request()) return;
+  say(at("saving-note"), "");
+  try {
+    at("function-name").value ||= sessionStorage.getItem("playground-function") ?? "";
+  } catch {
+    // Storage is refused.
+  }
+  at("saving").showModal();
+}
+
+async function saveFunction(event) {
+  event.preventDefault();
+  const asked = request();
+  if (!asked) return at("saving").close();
+  const name = at("function-name").value;
+  at("saving-save").disabled = true;
+  try {
+    const version = await save(name, asked);
+    at("saving-note").replaceChildren(`Saved as version ${version} of `, el("a", { href: `/functions/${encodeURIComponent(name)}` }, name), ".");
+  } catch (error) {
+    say(at("saving-note"), `Not saved: ${error.message}`);
+  }
+  at("saving-save").disabled = false;
+  return undefined;
+}
+
 async function pickExample() {
   const chosen = at("example").selectedOptions[0];
   if (!chosen.value) return;
@@ -205,6 +233,10 @@ at("run").addEventListener("click", execute);
 at("stop").addEventListener("click", stop);
 at("share").addEventListener("click", share);
 at("copy").addEventListener("click", copying);
+at("save").addEventListener("click", saving);
+at("save").hidden = !visitor.may("functions");
+at("saving-close").addEventListener("click", () => at("saving").close());
+at("saving-form").addEventListener("submit", saveFunction);
 at("copying-close").addEventListener("click", () => at("copying").close());
 at("copying-copy").addEventListener("click", async () => {
   say(at("copying-note"), await copyText(at("copied").textContent) ? "Copied." : "The browser does not let a page copy here; select the text.");
@@ -216,7 +248,7 @@ at("policy").addEventListener("change", () => { show(tier()); changed(); });
 at("input").addEventListener("input", () => { judgeInput(); keep(); });
 for (const field of document.querySelectorAll("[data-of]")) field.addEventListener("input", keep);
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.defaultPrevented && !at("copying").open) execute();
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.defaultPrevented && !at("copying").open && !at("saving").open) execute();
 });
 addEventListener("hashchange", loadFragment);
 
