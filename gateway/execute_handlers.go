@@ -29,15 +29,10 @@ func (e *executor) serve(c *fiber.Ctx) error {
 	return e.respond(c, s)
 }
 
-// respond runs a submission and responds with its result. A caller with an idempotency key may come back for the
-// response, so hanging up does not stop the run.
+// respond runs a submission and responds with its result.
 func (e *executor) respond(c *fiber.Ctx, s api.Submission) error {
-	ctx := c.UserContext()
-	if len(c.Request().Header.Peek("Idempotency-Key")) == 0 {
-		connected, release := api.DisconnectContext(c)
-		defer release()
-		ctx = connected
-	}
+	ctx, release := api.RunContext(c)
+	defer release()
 	result, err := e.Execute(ctx, s)
 	if err != nil {
 		return err

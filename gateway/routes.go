@@ -117,12 +117,12 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	ss.Post("/:id/fork", need(authn.Execute), onceLasting(h.sessions.Fork))
 
 	i := g.Group("/e2b", h.background.requireState, h.sessions.Available)
-	i.Post("/v2/sandboxes", need(authn.Execute), h.e2b.CreateSandbox)
+	i.Post("/v2/sandboxes", need(authn.Execute), h.e2b.Tokens, onceLasting(h.e2b.CreateSandbox))
 	i.Delete("/sandboxes/:id", need(authn.Execute), h.e2b.Delete)
-	i.Post("/contexts", need(authn.Execute), h.e2b.CreateContext)
+	i.Post("/contexts", need(authn.Execute), onceLasting(h.e2b.CreateContext))
 	i.Get("/contexts", need(authn.Execute), h.e2b.ListContexts)
 	i.Delete("/contexts/:id", need(authn.Execute), h.e2b.Delete)
-	i.Post("/execute", need(authn.Execute), h.e2b.Execute)
+	i.Post("/execute", need(authn.Execute), once(h.e2b.Execute))
 
 	g.Get("/v2/runtimes", need(authn.Execute), h.piston.Runtimes)
 	g.Post("/v2/execute", need(authn.Execute), once(h.piston.Execute))

@@ -21,6 +21,16 @@ func DisconnectContext(c *fiber.Ctx) (ctx context.Context, release func()) {
 	return httpconn.DisconnectContext(c.UserContext(), c.Context().Conn())
 }
 
+// RunContext returns the context of an execution whose result a caller waits for. It ends when the caller hangs up,
+// unless the request has an idempotency key: its caller may come back for the response. release must be called before
+// the handler returns.
+func RunContext(c *fiber.Ctx) (ctx context.Context, release func()) {
+	if len(c.Request().Header.Peek("Idempotency-Key")) > 0 {
+		return c.UserContext(), func() {}
+	}
+	return DisconnectContext(c)
+}
+
 // RequireJSON refuses a body that is not application/json in UTF-8 without a content coding. A body is never
 // unpacked, so it cannot be a compression bomb, and a web form is not mistaken for a request.
 func RequireJSON(c *fiber.Ctx) error {

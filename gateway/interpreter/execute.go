@@ -49,7 +49,7 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 		return err
 	}
 	defer release()
-	ctx, connected := api.DisconnectContext(c)
+	ctx, connected := api.RunContext(c)
 	defer connected()
 	result, err := h.Executor.Execute(ctx, s)
 	if err != nil {

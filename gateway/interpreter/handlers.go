@@ -92,11 +92,25 @@ func (h *Handlers) CreateSandbox(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	// The credential behind a browser's session must not become known to the page.
-	token, _ := c.Locals(givenKey{}).(string)
-	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Status(201)
-	return api.Send(c, sandbox{id, w.TemplateID, id, envdVersion, token, token})
+	return api.Send(c, sandbox{SandboxID: id, TemplateID: w.TemplateID, ClientID: id, EnvdVersion: envdVersion})
+}
+
+// Tokens adds the tokens to the response about a sandbox. It is middleware, and stands before idempotency keys, which
+// store responses: no store holds a credential. The one behind a browser's session never becomes known to the page.
+func (h *Handlers) Tokens(c *fiber.Ctx) error {
+	err := c.Next()
+	token, _ := c.Locals(givenKey{}).(string)
+	if err != nil || c.Response().StatusCode() != 201 || token == "" {
+		return err
+	}
+	var made sandbox
+	if err := json.Unmarshal(c.Response().Body(), &made); err != nil {
+		return err
+	}
+	made.EnvdAccessToken, made.TrafficAccessToken = token, token
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return api.Send(c, made)
 }
 
 // make makes a session of the caller and returns its ID.

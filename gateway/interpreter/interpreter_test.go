@@ -32,7 +32,7 @@ func TestTokens(t *testing.T) {
 			c.Request().Header.Set(fiber.HeaderAuthorization, "Bearer behind the session")
 		}
 		return c.Next()
-	}, h.CreateSandbox)
+	}, h.Tokens, h.CreateSandbox)
 	for header, want := range map[string]string{
 		"Authorization: Bearer a": "a", "X-Api-Key: b": "b", "X-Access-Token: c": "c", "Cookie: session=1": "",
 	} {

@@ -53,12 +53,8 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 		return err
 	}
 	s.Waits = false // Piston has no way to continue
-	ctx := c.UserContext()
-	if len(c.Request().Header.Peek("Idempotency-Key")) == 0 {
-		connected, release := api.DisconnectContext(c)
-		defer release()
-		ctx = connected
-	}
+	ctx, release := api.RunContext(c)
+	defer release()
 	result, err := h.Executor.Execute(ctx, s)
 	if err != nil {
 		return err
