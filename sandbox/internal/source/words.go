@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -72,42 +73,64 @@ func (s *Source) breakLines() {
 
 // same are messages that V8 words in one way, whatever the code.
 var same = map[string]string{
-	"Date value is NaN":                      "Invalid time value",
-	"invalid array length":                   "Invalid array length",
-	"invalid string length":                  "Invalid string length",
-	"invalid repeat count":                   "Invalid count value",
-	"empty array":                            "Reduce of empty array with no initial value",
-	"this is not initialized":                mustCallSuper,
-	"cannot convert symbol to string":        "Cannot convert a Symbol value to a string",
-	"cannot convert symbol to number":        "Cannot convert a Symbol value to a number",
-	"bigint argument with unary +":           "Cannot convert a BigInt value to a number",
-	"BigInt operands are forbidden for >>>":  "BigInts have no unsigned right shift, use >> instead",
-	"BigInt division by zero":                "Division by zero",
-	"BigInt negative exponent":               "Exponent must be non-negative",
-	"promise self resolution":                "Chaining cycle detected for promise #<Promise>",
-	"invalid value used as WeakMap key":      "Invalid value used as weak map key",
-	"invalid value used as WeakSet key":      "Invalid value used in weak set",
-	"invalid 'instanceof' right operand":     "Right-hand side of 'instanceof' is not an object",
-	"radix must be between 2 and 36":         "toString() radix argument must be between 2 and 36",
-	"out of bound":                           "Offset is outside the bounds of the DataView",
-	"invalid regular expression flags":       "Invalid flags supplied to RegExp constructor",
-	"BigInt are forbidden in JSON.stringify": "Do not know how to serialize a BigInt",
+	"Date value is NaN":                             "Invalid time value",
+	"invalid array length":                          "Invalid array length",
+	"invalid string length":                         "Invalid string length",
+	"invalid repeat count":                          "Invalid count value",
+	"empty array":                                   "Reduce of empty array with no initial value",
+	"this is not initialized":                       mustCallSuper,
+	"cannot convert symbol to string":               "Cannot convert a Symbol value to a string",
+	"cannot convert symbol to number":               "Cannot convert a Symbol value to a number",
+	"bigint argument with unary +":                  "Cannot convert a BigInt value to a number",
+	"BigInt operands are forbidden for >>>":         "BigInts have no unsigned right shift, use >> instead",
+	"BigInt division by zero":                       "Division by zero",
+	"BigInt negative exponent":                      "Exponent must be non-negative",
+	"promise self resolution":                       "Chaining cycle detected for promise #<Promise>",
+	"invalid value used as WeakMap key":             "Invalid value used as weak map key",
+	"invalid value used as WeakSet key":             "Invalid value used in weak set",
+	"invalid 'instanceof' right operand":            "Right-hand side of 'instanceof' is not an object",
+	"radix must be between 2 and 36":                "toString() radix argument must be between 2 and 36",
+	"out of bound":                                  "Offset is outside the bounds of the DataView",
+	"invalid regular expression flags":              "Invalid flags supplied to RegExp constructor",
+	"BigInt are forbidden in JSON.stringify":        "Do not know how to serialize a BigInt",
+	"bad normalization form":                        "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
+	"cannot invoke a running generator":             "Generator is already running",
+	"invalid unregister token":                      "Invalid unregisterToken",
+	"operand 'prototype' property is not an object": "Function has non-object prototype 'undefined' in instanceof check",
 }
 
 const mustCallSuper = "Must call super constructor in derived class before accessing 'this' or returning from " +
 	"derived constructor"
 
+const comparator = "The comparison function must be either a function or undefined"
+
 // natives are messages of native functions: by the message, a space and the name of the function.
 var natives = map[string]string{
-	"invalid number of digits toFixed":       "toFixed() digits argument must be between 0 and 100",
-	"invalid number of digits toPrecision":   "toPrecision() argument must be between 1 and 100",
-	"invalid number of digits toExponential": "toExponential() argument must be between 0 and 100",
-	"not an object defineProperty":           "Object.defineProperty called on non-object",
-	"not an object ownKeys":                  "Reflect.ownKeys called on non-object",
-	"not an object Proxy":                    "Cannot create proxy with a non-object as target or handler",
-	"must be called with new Promise":        "Promise constructor cannot be invoked without 'new'",
-	"invalid array index ArrayBuffer":        "Array buffer allocation failed",
-	"not a constructor Symbol":               "Symbol is not a constructor",
+	"invalid number of digits toFixed":         "toFixed() digits argument must be between 0 and 100",
+	"invalid number of digits toPrecision":     "toPrecision() argument must be between 1 and 100",
+	"invalid number of digits toExponential":   "toExponential() argument must be between 0 and 100",
+	"not an object defineProperty":             "Object.defineProperty called on non-object",
+	"not an object ownKeys":                    "Reflect.ownKeys called on non-object",
+	"not an object Proxy":                      "Cannot create proxy with a non-object as target or handler",
+	"must be called with new Promise":          "Promise constructor cannot be invoked without 'new'",
+	"invalid array index ArrayBuffer":          "Array buffer allocation failed",
+	"not an object Map":                        "Iterator value is not an entry object",
+	"not an object WeakMap":                    "Iterator value is not an entry object",
+	"not an object fromEntries":                "Iterator value is not an entry object",
+	"invalid code point fromCodePoint":         "Invalid code point",
+	"not a constructor Symbol":                 "Symbol is not a constructor",
+	"not a function sort":                      comparator,
+	"not a function toSorted":                  comparator,
+	"regexp must have the 'g' flag replaceAll": "String.prototype.replaceAll called with a non-global RegExp argument",
+	"regexp must have the 'g' flag matchAll":   "String.prototype.matchAll called with a non-global RegExp argument",
+	"invalid target WeakRef":                   "WeakRef: invalid target",
+	"invalid target register":                  "FinalizationRegistry.prototype.register: invalid target",
+	"held value cannot be the target register": "FinalizationRegistry.prototype.register: " +
+		"target and holdings must not be same",
+	"not a function FinalizationRegistry": "FinalizationRegistry: cleanup must be callable",
+	"Invalid array length set":            "offset is out of bounds",
+	"invalid array length set":            "offset is out of bounds",
+	"invalid array index with":            "Invalid typed array index",
 }
 
 // patterns are what can be wrong with a regular expression.
@@ -121,28 +144,38 @@ var patterns = map[string]string{
 	"duplicate group name":                          "Duplicate capture group name",
 	"group name not defined":                        "Invalid named capture referenced",
 	"invalid escape sequence in regular expression": "Invalid escape",
+	"invalid repetition count":                      "numbers out of order in {} quantifier",
 	"unexpected end":                                "\\ at end of pattern",
 }
 
 var (
 	property    = regexp.MustCompile(`^cannot (read|set) property '((?s).*)' of (null|undefined)$`)
+	private     = regexp.MustCompile(`^private class field '(#.*)' does not exist$`)
 	readOnly    = regexp.MustCompile(`^'(.*)' is read-only$`)
 	uninitiated = regexp.MustCompile(`^(.*) is not initialized$`)
 	assigned    = regexp.MustCompile(`^[^;=\n]*[.](#?[\pL_$][\pL\pN_$]*)\s*(?:[-+*/%&|^?<>]{0,3}=[^=>]|\+\+|--)`)
 	deleted     = regexp.MustCompile(`^(?:delete\s+)?[^;=\n]*?[.]([\pL_$][\pL\pN_$]*)\s*(?:[;\n})]|$)`)
 	destructed  = regexp.MustCompile(`^(?:(?:const|let|var)\s*|\()\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}\s*=\s*`)
-	inherits    = regexp.MustCompile(`\bextends\s+`)
-	iterates    = regexp.MustCompile(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
+	parameter   = regexp.MustCompile(`^(?:async\b\s*)?(?:function\b\s*\*?\s*)?[\pL\pN_$#]*\s*\(+[^(){}]*` +
+		`\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}`)
+	inherits = regexp.MustCompile(`\bextends\s+`)
+	iterates = regexp.MustCompile(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
 )
 
 const notIterable = " is not iterable (cannot read property Symbol(Symbol.iterator))"
 
 func (t *thrown) reword(name string) (string, bool) {
+	if out, ok := natives[t.message+" "+t.native]; ok && t.native != "" {
+		return out, true
+	}
 	if out, ok := same[t.message]; ok {
 		return out, true
 	}
-	if out, ok := natives[t.message+" "+t.native]; ok && t.native != "" {
-		return out, true
+	if m := private.FindStringSubmatch(t.message); m != nil {
+		return "Cannot read private member " + m[1] + " from an object whose class did not declare it", true
+	}
+	if t.message == "invalid array index" && strings.HasSuffix(t.native, "Array") {
+		return "Invalid typed array length", true
 	}
 	if name == "URIError" {
 		return "URI malformed", true
@@ -153,6 +186,9 @@ func (t *thrown) reword(name string) (string, bool) {
 			return "Cannot set properties of " + m[3] + " (setting '" + m[2] + "')", true
 		case m[2] == "Symbol.iterator":
 			return t.notIterable(m[3])
+		}
+		if strings.HasPrefix(m[2], "Symbol.") {
+			m[2] = "Symbol(" + m[2] + ")"
 		}
 		return "Cannot read properties of " + m[3] + " (reading '" + m[2] + "')", true
 	}
@@ -179,7 +215,7 @@ func (t *thrown) byCode() (string, bool) {
 		return t.notFunction()
 	case "not a constructor":
 		expr := strings.TrimSuffix(t.forward(t.at), "(...)")
-		return expr + " is not a constructor", expr != ""
+		return cmp.Or(expr, "(intermediate value)") + " is not a constructor", true
 	case "value is not iterable":
 		return t.notIterable("object")
 	case "must be called with new":
@@ -248,6 +284,9 @@ func (t *thrown) notFunction() (string, bool) {
 	}
 	if t.native == "" {
 		expr := t.backward()
+		if expr == "__knownSymbol" { // in what for await became
+			return "object is not async iterable", true
+		}
 		return expr + " is not a function", expr != ""
 	}
 	// A native function was given something to call that is not a function.
@@ -329,11 +368,20 @@ func (t *thrown) argument() (at int, ok bool) {
 }
 
 func (t *thrown) destructuring() (string, bool) {
+	if t.native != "" {
+		return "", false
+	}
 	m := destructed.FindStringSubmatchIndex(t.code[t.at:])
-	if t.native != "" || m == nil {
+	if m == nil {
+		if m := parameter.FindStringSubmatch(t.code[t.at:]); m != nil {
+			return "Cannot destructure property '" + m[1] + "' of a parameter as it is undefined or null.", true
+		}
 		return "", false
 	}
 	expr := t.forward(t.at + m[1])
+	if expr == "void" { // as undefined is printed
+		expr = "undefined"
+	}
 	value := "undefined or null"
 	if expr == "null" || expr == "undefined" {
 		value = expr
