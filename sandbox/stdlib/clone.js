@@ -51,8 +51,10 @@
       const s = internal.serialisable[i];
       if (s.is(v)) return record(s.clone, v);
     }
-    if (internal.isPlatform(v) || internal.isPromise(v)) throw cannot(internal.inspect(v));
-    for (let i = 0; i < slots.length; i++) if (has(slots[i], v)) throw cannot(internal.inspect(v));
+    if (internal.isPromise(v)) throw cannot('#<Promise>');
+    if (internal.kind(v) === internal.kinds.proxy) throw cannot('#<Object>');
+    if (internal.isPlatform(v)) throw cannot(internal.inspect(v));
+    for (let i = 0; i < slots.length; i++) if (has(slots[i], v)) throw cannot(`#<${p.getPrototypeOf(v)?.constructor?.name ?? 'Object'}>`);
     return readMembers(v, memory, record);
   };
 

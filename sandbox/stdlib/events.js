@@ -163,6 +163,11 @@
     }
   }
   internal.expose(EventTarget);
+  internal.eventListeners = (target, type) => {
+    const list = listenersOf(target), name = internal.text(type), out = [];
+    for (let i = 0; i < list.length; i++) if (list[i].type === name) p.arrayPush(out, list[i].callback);
+    return out;
+  };
 
   const dispatch = (target, list, event, s) => {
     s.dispatching = true;

@@ -307,6 +307,12 @@
       } else if (typeof v === 'function') {
         base = functionBase(ctx, v, constructor, tag);
         if (keys.length === 0) return ctx.stylize(base, 'special');
+      } else if (constructor === 'Object' && inspecting.pairs?.(v) !== undefined) {
+        const left = inspecting.pairs(v);
+        open = `${tag} {`;
+        items = (c, d) => each(c, left.length, (add) => {
+          for (let i = 0; i < left.length; i++) add(() => value(c, left[i], d));
+        });
       } else if (constructor === 'Object') {
         if (k === kinds.args) open = '[Arguments] {';
         else if (tag !== '') open = `${prefix(constructor, tag, 'Object')}{`;

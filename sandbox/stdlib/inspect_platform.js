@@ -53,6 +53,16 @@
   });
   internal.showPlatform = show;
 
+  // pairs returns what an iterator of pairs, such as that of URLSearchParams, has left; undefined for anything else.
+  inspecting.pairs = (v) => {
+    const proto = p.getPrototypeOf(v);
+    for (let i = 0; i < internal.pairIterators.length; i++) {
+      if (internal.pairIterators[i][0] !== proto) continue;
+      try { return internal.pairIterators[i][1](v); } catch { return undefined; } // v is no iterator
+    }
+    return undefined;
+  };
+
   // platform returns an object whose members represent v, or undefined.
   inspecting.platform = (v) => {
     for (let o = p.getPrototypeOf(v), n = 0; o !== null && n < 16; o = p.getPrototypeOf(o), n++) {

@@ -174,7 +174,7 @@
     if (mnsd !== undefined || mxsd !== undefined) {
       s.minimumSignificantDigits = intl.intOption(o, 'minimumSignificantDigits', 1, 21, 1);
       s.maximumSignificantDigits = intl.intOption(o, 'maximumSignificantDigits', s.minimumSignificantDigits, 21, 21);
-      return;
+      if (s.roundingPriority === 'auto') return;
     }
     if (mnfd === undefined && mxfd === undefined && s.notation === 'compact') {
       s.compactRounding = true;
@@ -187,10 +187,15 @@
     s.maximumFractionDigits = most ?? p.max(mostFraction, s.minimumFractionDigits);
   };
 
+  // bySignificance reports whether roundingPriority lets the significant digits decide, not the fraction digits.
+  const bySignificance = (s, d) => {
+    const more = s.maximumSignificantDigits - 1 - magnitude(d) >= s.maximumFractionDigits;
+    return s.roundingPriority === 'morePrecision' ? more : !more;
+  };
   // apply rounds and pads digits according to the settings.
   const apply = intl.applyDigits = (s, d) => {
     let least = s.minimumFractionDigits;
-    if (s.maximumSignificantDigits !== undefined) {
+    if (s.maximumSignificantDigits !== undefined && (s.maximumFractionDigits === undefined || bySignificance(s, d))) {
       d = round(d, s.maximumSignificantDigits - 1 - magnitude(d), s.roundingMode);
       least = p.max(s.minimumSignificantDigits - 1 - (isZero(d) ? 0 : magnitude(d)), 0);
     } else if (s.compactRounding) {
@@ -285,7 +290,7 @@
     }
     const add = (type, value) => { p.arrayPush(out, intl.part(type, value)); };
     const one = d.int === '1' && d.frac === '' && !infinite && !notNumber;
-    const brackets = s.style === 'currency' && s.currencySign === 'accounting' && sign === '-' && s.data[4] === 0;
+    const brackets = s.style === 'currency' && s.currencySign === 'accounting' && s.currencyDisplay !== 'name' && sign === '-' && s.data[4] === 0;
     if (brackets) add('literal', '(');
     else if (sign !== '') add(sign === '-' ? 'minusSign' : 'plusSign', sign === '-' ? s.data[5] : '+');
     const before = s.style === 'currency' && s.currencyDisplay !== 'name' && s.data[4] !== 1;

@@ -38,7 +38,14 @@
   function EventEmitter(options) {
     EventEmitter.init.call(this, options);
   }
-  EventEmitter.init = function () {
+  const captures = new WeakSet();
+  const captured = (emitter, type, args) => (e) => {
+    const own = emitter[captureRejection];
+    if (typeof own === 'function') own.call(emitter, e, type, ...args);
+    else emitter.emit('error', e);
+  };
+  EventEmitter.init = function (options) {
+    if (options?.captureRejections ?? EventEmitter.captureRejections) captures.add(this);
     if (this._events === undefined || this._events === Object.getPrototypeOf(this)._events) {
       this._events = Object.create(null);
       this._eventsCount = 0;
@@ -69,7 +76,11 @@
       }
       const list = events?.[type];
       if (list === undefined) return false;
-      for (const f of [...list]) f.apply(this, args);
+      const capturing = type !== 'error' && captures.has(this);
+      for (const f of [...list]) {
+        const value = f.apply(this, args);
+        if (capturing && typeof value?.then === 'function') value.then(undefined, captured(this, type, args));
+      }
       return true;
     },
     on(type, f) { return add(this, type, f, false); },
@@ -184,8 +195,8 @@
   Object.assign(EventEmitter, {
     EventEmitter, once, on, errorMonitor, captureRejectionSymbol: captureRejection, captureRejections: false, usingDomains: false,
     listenerCount: (emitter, type) => emitter.listenerCount(type),
-    getEventListeners: (emitter, type) => emitter.listeners(type),
-    getMaxListeners: (emitter) => emitter.getMaxListeners(),
+    getEventListeners: (emitter, type) => typeof emitter.listeners === 'function' ? emitter.listeners(type) : internal.eventListeners(emitter, type),
+    getMaxListeners: (emitter) => emitter.getMaxListeners?.() ?? 10,
     setMaxListeners: (n = 10, ...emitters) => { for (const e of emitters) e.setMaxListeners?.(n); if (emitters.length === 0) EventEmitter.defaultMaxListeners = n; },
     addAbortListener: (signal, f) => {
       signal.addEventListener('abort', f, { once: true });

@@ -76,6 +76,11 @@
     return ~c >>> 0;
   };
   Object.assign(zlib, constants);
+  zlib.codes = {};
+  for (const name of ['Z_OK', 'Z_STREAM_END', 'Z_NEED_DICT', 'Z_ERRNO', 'Z_STREAM_ERROR', 'Z_DATA_ERROR', 'Z_MEM_ERROR', 'Z_BUF_ERROR']) {
+    zlib.codes[name] = constants[name];
+    zlib.codes[constants[name]] = name;
+  }
   modules.zlib = zlib;
   return internal;
 }

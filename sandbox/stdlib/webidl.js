@@ -221,6 +221,7 @@
   const iteratorPrototype = p.getPrototypeOf(p.getPrototypeOf([][iterator]()));
   const arrayIterator = p.uncurry([][iterator]);
   internal.arrayValues = arrayIterator;
+  internal.pairIterators = []; // prototypes, each with a function that returns what an iterator has left
   internal.iterable = (C, listOf) => {
     const states = new p.WeakMap();
     const proto = p.create(iteratorPrototype);
@@ -235,6 +236,11 @@
     } }.next;
     p.defineProperty(proto, 'next', property(next, true));
     p.defineProperty(proto, toStringTag, { __proto__: null, value: `${C.name} Iterator`, configurable: true });
+    p.arrayPush(internal.pairIterators, [proto, (it) => {
+      const s = p.weakMapGet(states, it), list = listOf(s.target), left = [];
+      for (let i = s.at; i < list.length; i += 2) p.arrayPush(left, s.kind === 'keys' ? list[i] : s.kind === 'values' ? list[i + 1] : [list[i], list[i + 1]]);
+      return left;
+    }]);
     const make = (target, kind) => {
       listOf(target); // brand check
       const it = p.create(proto);
