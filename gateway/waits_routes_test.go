@@ -434,6 +434,24 @@ func TestNoKeys(t *testing.T) {
 	want(t, s.do(t, "GET", "/api/executions?status=done", ""), 400, "status")
 }
 
+// A value that does not fit what the code asked for decides nothing.
+func TestRespondFits(t *testing.T) {
+	t.Parallel()
+	s, f := waiting(t, options{}, []execution.Waiting{refund(1), {Seq: 2, Kind: execution.WaitApproval, Title: "How many?",
+		Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}})
+	path := "/api/executions/" + want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
+	for _, value := range []string{`7`, `{"n":"7"}`, `{}`, `null`} {
+		want(t, s.do(t, "POST", path+"/resume", `{"decisions":[{"seq":1,"decision":"approve"},
+			{"seq":2,"decision":"respond","value":`+value+`}]}`), 400, `"field":"decisions[1].value"`, "operation 2")
+	}
+	want(t, s.do(t, "GET", path, ""), 200, `"decided":[]`)
+	if n := f.segments(); n != 1 {
+		t.Errorf("%d segments ran", n)
+	}
+	want(t, s.do(t, "POST", path+"/resume", `{"decisions":[{"seq":1,"decision":"respond","value":"any"},
+		{"seq":2,"decision":"respond","value":{"n":7}}]}`), 200, `"value":{"n":7}`)
+}
+
 // fourEyes returns a policy whose tier four asks for an approver who did not start the execution.
 func fourEyes(t *testing.T) *policy.Set {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/policy/schema"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/journal"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -370,7 +371,7 @@ func (g segment) fits(x *snapshot.Wait, a Answer) error {
 	if path := depth.Over(a.Value, "answer", g.limits.Depth); path != "" {
 		return errors.New(depth.Message("the answer", path, g.limits.Depth))
 	}
-	return tool.Fits(g.ctx, x.Schema, a.Value)
+	return schema.Fits(g.ctx, x.Schema, a.Value)
 }
 
 // goOn continues a guest with answers to what it waits for.
@@ -474,5 +475,5 @@ func SeqOf(ctx context.Context) int { return tool.SeqOf(ctx) }
 
 // Check returns what is wrong with an answer's value, by the Schema of the wait.
 func (w Waiting) Check(ctx context.Context, value json.RawMessage) error {
-	return tool.Fits(ctx, w.Schema, value)
+	return schema.Fits(ctx, w.Schema, value)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/airlock-run/airlock/policy/schema"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/internal/snapshot"
@@ -216,7 +217,7 @@ func (q *wish) check() error {
 			return hostops.Throwf("RangeError", "%s has %d bytes; at most %d are accepted", f.what, f.n, f.most)
 		}
 	}
-	if err := tool.CheckSchema(q.Schema); err != nil {
+	if _, err := schema.New(q.Schema); err != nil {
 		return hostops.Throwf("TypeError", "schema: %v", err)
 	}
 	return nil

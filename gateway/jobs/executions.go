@@ -14,6 +14,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/waits"
+	"github.com/airlock-run/airlock/policy/schema"
 )
 
 // state is a paused execution, or one that continues after a pause, as callers see it.
@@ -228,7 +229,7 @@ func (h *Handlers) Resume(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return h.change(c, change)
+	return h.change(c, body.Decisions, change)
 }
 
 // Decide decides about operations of a paused execution, and waits until the execution pauses again or has ended. It
@@ -240,7 +241,7 @@ func (h *Handlers) Decide(
 	if err != nil {
 		return nil, err
 	}
-	job, err := h.changeJob(ctx, caller, id, change)
+	job, err := h.changeJob(ctx, caller, id, decisions, change)
 	if err != nil {
 		return nil, err
 	}
@@ -340,12 +341,12 @@ func (h *Handlers) Event(c *fiber.Ctx) error {
 		return noPaused()
 	}
 	v := h.verdict(api.CallerOf(c), c.IP(), api.Decision{Decision: execution.Signal, Value: value})
-	return h.change(c, func(j *execution.Job) error { return waits.Signal(j, name, v, h.Now()) })
+	return h.change(c, nil, func(j *execution.Job) error { return waits.Signal(j, name, v, h.Now()) })
 }
 
 // change changes the paused execution that the path names, and responds with what becomes of it.
-func (h *Handlers) change(c *fiber.Ctx, fn func(*execution.Job) error) error {
-	job, err := h.changeJob(c.UserContext(), api.CallerOf(c), api.Param(c, "id"), fn)
+func (h *Handlers) change(c *fiber.Ctx, decisions []api.Decision, fn func(*execution.Job) error) error {
+	job, err := h.changeJob(c.UserContext(), api.CallerOf(c), api.Param(c, "id"), decisions, fn)
 	if err != nil {
 		return err
 	}
@@ -365,9 +366,9 @@ func (h *Handlers) change(c *fiber.Ctx, fn func(*execution.Job) error) error {
 	return send(c, job)
 }
 
-// changeJob changes the paused execution with an ID.
+// changeJob changes the paused execution with an ID. The values of decisions must fit what its code asked for.
 func (h *Handlers) changeJob(
-	ctx context.Context, caller authn.Identity, id string, fn func(*execution.Job) error,
+	ctx context.Context, caller authn.Identity, id string, decisions []api.Decision, fn func(*execution.Job) error,
 ) (execution.Job, error) {
 	job, err := h.paused(ctx, caller, id)
 	if err != nil {
@@ -376,7 +377,26 @@ func (h *Handlers) changeJob(
 	if job.ID == "" {
 		return job, noPaused()
 	}
+	if err := fit(ctx, job, decisions); err != nil {
+		return job, err
+	}
 	return h.Queue.Change(ctx, job.ID, fn)
+}
+
+// fit returns an error unless the values of decisions fit the schemas of the operations of a job. It comes before the
+// change, as it may take long.
+func fit(ctx context.Context, job execution.Job, decisions []api.Decision) error {
+	for i, d := range decisions {
+		at := slices.IndexFunc(job.Wait.Pending, func(p execution.Pending) bool { return p.Seq == d.Seq })
+		if at < 0 || d.Decision != execution.Respond {
+			continue
+		}
+		if err := schema.Fits(ctx, job.Wait.Pending[at].Schema, d.Value); err != nil {
+			return api.Invalid("decisions["+strconv.Itoa(i)+"].value",
+				"does not fit the schema of operation "+strconv.Itoa(d.Seq)+": "+err.Error())
+		}
+	}
+	return nil
 }
 
 func noPaused() error { return api.NotFound("there is no paused execution with this id") }

@@ -35,6 +35,7 @@ var room = map[string][]string{
 	"policy/depth":      {},
 	"policy/outbound":   {},
 	"policy/scan":       {"policy/scan/...", "policy/internal/quote"},
+	"policy/schema":     {},
 	"policy/scripttext": {},
 	"policy/threat":     {},
 	"policy/toolname":   {},
@@ -55,7 +56,8 @@ var room = map[string][]string{
 
 // leaves are the packages that every room may import, so that no rule is written twice. They import only one another.
 var leaves = []string{
-	"policy/address", "policy/depth", "policy/outbound", "policy/scripttext", "policy/threat", "policy/toolname",
+	"policy/address", "policy/depth", "policy/outbound", "policy/schema", "policy/scripttext", "policy/threat",
+	"policy/toolname",
 }
 
 // roots put the rooms together for main packages. They may import anything; only they and main packages import them.

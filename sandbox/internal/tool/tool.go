@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/policy/depth"
+	"github.com/airlock-run/airlock/policy/schema"
 	"github.com/airlock-run/airlock/policy/toolname"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 )
@@ -34,7 +35,7 @@ type Config struct {
 // Tool is a function that a guest can call.
 type Tool struct {
 	cfg           Config
-	input, output *schema
+	input, output *schema.Schema
 }
 
 // New returns a Tool. An error begins with the field that is wrong, as requests spell it: name, inputSchema,
@@ -43,11 +44,11 @@ func New(cfg Config) (*Tool, error) {
 	if err := toolname.Check(cfg.Name); err != nil {
 		return nil, fmt.Errorf("name: %w", err)
 	}
-	input, err := newSchema(cfg.InputSchema)
+	input, err := schema.New(cfg.InputSchema)
 	if err != nil {
 		return nil, fmt.Errorf("inputSchema: %w", err)
 	}
-	output, err := newSchema(cfg.OutputSchema)
+	output, err := schema.New(cfg.OutputSchema)
 	if err != nil {
 		return nil, fmt.Errorf("outputSchema: %w", err)
 	}
@@ -129,7 +130,7 @@ func (t *Tool) Answer(ctx context.Context, out json.RawMessage) (json.RawMessage
 }
 
 // fits checks a value against a schema; nil accepts everything.
-func (t *Tool) fits(ctx context.Context, s *schema, text json.RawMessage) error {
+func (t *Tool) fits(ctx context.Context, s *schema.Schema, text json.RawMessage) error {
 	if s == nil {
 		return nil
 	}
@@ -138,7 +139,7 @@ func (t *Tool) fits(ctx context.Context, s *schema, text json.RawMessage) error 
 		return err
 	}
 	defer held.Drop()
-	return s.check(ctx, text)
+	return s.Check(ctx, text)
 }
 
 var errToolTimeout = errors.New("the tool takes too long")
@@ -170,4 +171,28 @@ func Beside(ctx context.Context, f func() (json.RawMessage, error)) (json.RawMes
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// MaxParams bounds the parameters of a call, in bytes.
+const MaxParams = 1 << 20
+
+// decodedBytes returns about how much memory text takes when it is decoded: text itself, some hundred bytes for each
+// value, and more for objects.
+func decodedBytes(text []byte) int64 {
+	n := int64(len(text)) + 128
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{':
+			n += 400
+		case c == '[' || c == ',' || c == ':':
+			n += 96
+		}
+	}
+	return n
 }

@@ -1,4 +1,4 @@
-package tool
+package schema
 
 import (
 	"encoding/json"
@@ -15,10 +15,10 @@ func FuzzSchema(f *testing.F) {
 		f.Add(s, `{"x":{"x":1}}`)
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
-		s, err := newSchema(json.RawMessage(text))
+		s, err := New(json.RawMessage(text))
 		if err != nil || s == nil || !json.Valid([]byte(value)) || depth.Over([]byte(value), "", depth.Default) != "" {
 			return
 		}
-		_ = s.check(t.Context(), json.RawMessage(value))
+		_ = s.Check(t.Context(), json.RawMessage(value))
 	})
 }

@@ -1,4 +1,4 @@
-package tool
+package schema
 
 import (
 	"bytes"
@@ -16,22 +16,20 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/airlock-run/airlock/policy/depth"
-	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 )
 
 // Schemas and what they judge are hostile. These bound both.
 const (
 	maxSchemaBytes  = 64 << 10
 	maxSchemaDepth  = 32
-	MaxParams       = 1 << 20
 	maxPatternBytes = 1 << 10
 	maxProgram      = 2000    // instructions of a compiled pattern
 	maxSteps        = 200_000 // of one judgement
 )
 
-// schema is a JSON Schema (draft 2020-12 unless it says otherwise) that refers to nothing outside itself. A check
+// A Schema is a JSON Schema (draft 2020-12 unless it says otherwise) that refers to nothing outside itself. A check
 // stops after a fixed number of steps, so that schemas that branch at every level cannot keep the host busy.
-type schema struct {
+type Schema struct {
 	mu       sync.Mutex
 	compiled *jsonschema.Schema
 	left     int             // steps
@@ -40,8 +38,8 @@ type schema struct {
 
 var errJudgement = errors.New("judging it takes too many steps")
 
-// newSchema compiles text. It returns nil for no text.
-func newSchema(text json.RawMessage) (*schema, error) {
+// New compiles text. It returns nil for no text.
+func New(text json.RawMessage) (*Schema, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
@@ -58,7 +56,7 @@ func newSchema(text json.RawMessage) (*schema, error) {
 	if err != nil {
 		return nil, errors.New("is not valid JSON")
 	}
-	s := &schema{left: maxSteps}
+	s := &Schema{left: maxSteps}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})
 	c.UseRegexpEngine(s.pattern)
@@ -87,22 +85,22 @@ func newSchema(text json.RawMessage) (*schema, error) {
 type nothing struct{}
 
 func (nothing) Load(url string) (any, error) {
-	return nil, fmt.Errorf("a schema must not refer to %q: only to itself", hostops.CutBytes(url, 100))
+	return nil, fmt.Errorf("a schema must not refer to %q: only to itself", cut(url, 100))
 }
 
 // step counts each application of a schema object to a value.
-type step struct{ of *schema }
+type step struct{ of *Schema }
 
 func (s step) Validate(*jsonschema.ValidatorContext, any) { s.of.charge(1) }
 
-func (s *schema) charge(n int) {
+func (s *Schema) charge(n int) {
 	if s.left -= n; s.left < 0 || s.ctx != nil && s.ctx.Err() != nil {
 		panic(errJudgement)
 	}
 }
 
 // pattern compiles a regular expression. Matching takes linear time and is charged.
-func (s *schema) pattern(text string) (jsonschema.Regexp, error) {
+func (s *Schema) pattern(text string) (jsonschema.Regexp, error) {
 	if len(text) > maxPatternBytes {
 		return nil, fmt.Errorf("a pattern has %d bytes; at most %d are accepted", len(text), maxPatternBytes)
 	}
@@ -123,7 +121,7 @@ func (s *schema) pattern(text string) (jsonschema.Regexp, error) {
 
 type pattern struct {
 	*regexp.Regexp
-	of   *schema
+	of   *Schema
 	size int
 }
 
@@ -132,8 +130,8 @@ func (p pattern) MatchString(text string) bool {
 	return p.Regexp.MatchString(text)
 }
 
-// check validates a JSON value. It ends with ctx.
-func (s *schema) check(ctx context.Context, text json.RawMessage) error {
+// Check returns what is wrong with a JSON value. It ends with ctx. It is safe for concurrent use.
+func (s *Schema) Check(ctx context.Context, text json.RawMessage) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return errors.New("is not valid JSON")
@@ -148,7 +146,7 @@ func (s *schema) check(ctx context.Context, text json.RawMessage) error {
 }
 
 // bounded turns the end of the steps into an error.
-func (s *schema) bounded(f func() error) (err error) {
+func (s *Schema) bounded(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if v != any(errJudgement) {
@@ -170,7 +168,7 @@ func reasonOf(err error) string {
 			return reasonOf(failed)
 		}
 		text := strings.ReplaceAll(err.Error(), "airlock:schema", "")
-		return hostops.CutBytes(strings.ReplaceAll(text, "\n", " "), 500)
+		return cut(strings.ReplaceAll(text, "\n", " "), 500)
 	}
 	printer := message.NewPrinter(language.English)
 	var reasons []string
@@ -184,6 +182,9 @@ func reasonOf(err error) string {
 	})
 	return strings.Join(reasons, "; ")
 }
+
+// cut returns the first n bytes of a text, without half a character.
+func cut(text string, n int) string { return strings.ToValidUTF8(text[:min(n, len(text))], "") }
 
 // shortened cuts the middle out of a text that quotes a long value.
 func shortened(text string) string {
@@ -205,38 +206,11 @@ func leaves(e *jsonschema.ValidationError, visit func(*jsonschema.ValidationErro
 	return true
 }
 
-// decodedBytes returns about how much memory text takes when it is decoded: text itself, some hundred bytes for each
-// value, and more for objects.
-func decodedBytes(text []byte) int64 {
-	n := int64(len(text)) + 128
-	inString := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{':
-			n += 400
-		case c == '[' || c == ',' || c == ':':
-			n += 96
-		}
-	}
-	return n
-}
-
-// CheckSchema returns what is wrong with a JSON Schema. No schema is one that accepts everything.
-func CheckSchema(text json.RawMessage) error {
-	_, err := newSchema(text)
-	return err
-}
-
 // Fits returns what is wrong with a value by a JSON Schema. No schema accepts everything.
 func Fits(ctx context.Context, text, value json.RawMessage) error {
-	s, err := newSchema(text)
+	s, err := New(text)
 	if err != nil || s == nil {
 		return err
 	}
-	return s.check(ctx, value)
+	return s.Check(ctx, value)
 }
