@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
@@ -58,9 +59,19 @@ func TestBareRequest(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil || r.Status != execution.Completed {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if !execution.ValidID(got.ID) || r.ID != got.ID || got.Via != execution.ViaLambda ||
-		got.ReceivedAt.Unix() != 1_700_000_000 || got.Request.Code != "1+1" {
-		t.Errorf("%+v", got)
+	if !execution.ValidID(got.ID) {
+		t.Errorf("the ID %q is not valid", got.ID)
+	}
+	if r.ID != got.ID {
+		t.Errorf("the result has the ID %q, the invocation %q", r.ID, got.ID)
+	}
+	type story struct {
+		Via, Code string
+		Received  int64
+	}
+	if diff := cmp.Diff(story{execution.ViaLambda, "1+1", 1_700_000_000},
+		story{got.Via, got.Request.Code, got.ReceivedAt.Unix()}); diff != "" {
+		t.Error(diff)
 	}
 	if !strings.Contains(text, `"<b>"`) {
 		t.Errorf("the result was escaped: %s", text)
@@ -78,9 +89,14 @@ func TestEnvelope(t *testing.T) {
 	if !strings.HasPrefix(text, `{"id":"exec_0123456789","status":"completed"`) {
 		t.Error(text)
 	}
-	if got.ID != "exec_0123456789" || got.Caller.Tenant != "t" || got.Via != "http" || got.QueueMs != 1.5 ||
-		got.ReceivedAt.Year() != 2026 {
-		t.Errorf("%+v", got)
+	type story struct {
+		ID, Tenant, Via string
+		QueueMs         float64
+		Year            int
+	}
+	if diff := cmp.Diff(story{"exec_0123456789", "t", "http", 1.5, 2026},
+		story{got.ID, got.Caller.Tenant, got.Via, got.QueueMs, got.ReceivedAt.Year()}); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -107,9 +123,14 @@ func TestStreamFlushesEachLog(t *testing.T) {
 	for lines.Scan() {
 		rest = append(rest, lines.Text())
 	}
-	if len(rest) != 2 || !strings.Contains(rest[0], "two") ||
-		!strings.HasPrefix(rest[1], `{"result":{"id":"exec_0123456789"`) {
-		t.Errorf("rest: %q", rest)
+	if len(rest) != 2 {
+		t.Fatalf("%d lines after the first, want 2: %q", len(rest), rest)
+	}
+	if !strings.Contains(rest[0], "two") {
+		t.Errorf("the second line is %s", rest[0])
+	}
+	if !strings.HasPrefix(rest[1], `{"result":{"id":"exec_0123456789"`) {
+		t.Errorf("the last line is %s", rest[1])
 	}
 }
 
@@ -140,15 +161,28 @@ func TestFailures(t *testing.T) {
 			h := events.NewHandler(c.run, events.Logger(slog.New(slog.NewTextHandler(&log, nil))))
 			line := handled(t, h, envelope)
 			var e execution.Event
-			if err := json.Unmarshal([]byte(line), &e); err != nil || e.Error == nil || string(e.Error.Code) != c.code ||
-				!strings.Contains(e.Error.Message, c.says) {
-				t.Errorf("streamed: %s", line)
+			if err := json.Unmarshal([]byte(line), &e); err != nil || e.Error == nil {
+				t.Fatalf("streamed: %v: %s", err, line)
+			}
+			if string(e.Error.Code) != c.code {
+				t.Errorf("streamed: code %q, want %q", e.Error.Code, c.code)
+			}
+			if !strings.Contains(e.Error.Message, c.says) {
+				t.Errorf("streamed: message %q, want %q", e.Error.Message, c.says)
 			}
 			_, err := h(t.Context(), json.RawMessage(`{"code":"1"}`))
 			var typed messages.InvokeResponse_Error
-			if !errors.As(err, &typed) || typed.Type != c.code || !strings.Contains(typed.Message, c.says) || typed.ShouldExit ||
-				typed.StackTrace != nil {
-				t.Errorf("not streamed: %#v", err)
+			if !errors.As(err, &typed) {
+				t.Fatalf("not streamed: %#v", err)
+			}
+			if typed.Type != c.code {
+				t.Errorf("not streamed: type %q, want %q", typed.Type, c.code)
+			}
+			if !strings.Contains(typed.Message, c.says) {
+				t.Errorf("not streamed: message %q, want %q", typed.Message, c.says)
+			}
+			if typed.ShouldExit || typed.StackTrace != nil {
+				t.Errorf("not streamed: it exits (%t), or shows its stack: %v", typed.ShouldExit, typed.StackTrace)
 			}
 			if strings.Contains(line, "secret") || strings.Contains(typed.Message, "secret") {
 				t.Errorf("shows its cause: %s, %s", line, typed.Message)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
@@ -82,10 +84,14 @@ func TestScan(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := runScan(c.stdin, c.args...)
-			if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) ||
-				code == 0 && stderr != "" {
-				t.Errorf("exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", code, c.code, stdout, c.stdout, stderr,
-					c.stderr)
+			if code != c.code {
+				t.Errorf("exit %d, want %d", code, c.code)
+			}
+			if !strings.Contains(stdout, c.stdout) {
+				t.Errorf("stdout %q, want %q", stdout, c.stdout)
+			}
+			if !strings.Contains(stderr, c.stderr) || code == 0 && stderr != "" {
+				t.Errorf("stderr %q, want %q", stderr, c.stderr)
 			}
 		})
 	}
@@ -108,12 +114,21 @@ func TestScanJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != 3 || len(reports) != 2 {
 		t.Fatalf("exit %d, %v: %s %s", code, err, stdout, stderr)
 	}
-	if r := reports[0]; r.File != "clean.js" || !r.Allow || r.DangerAnalysis.Level != "safe" || r.Violations == nil {
-		t.Errorf("%+v", r)
+	type line struct {
+		File, Policy, Level string
+		Allow, Violations   bool
 	}
-	if r := reports[1]; r.Allow || r.DangerAnalysis.Level != "critical" || len(r.Violations) == 0 ||
-		r.Policy != "standard" {
-		t.Errorf("%+v", r)
+	var got []line
+	for _, r := range reports {
+		got = append(got, line{r.File, r.Policy, string(r.DangerAnalysis.Level), r.Allow, len(r.Violations) > 0})
+	}
+	if diff := cmp.Diff([]line{
+		{"clean.js", "standard", "safe", true, false}, {"attack.js", "standard", "critical", false, true},
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+	if reports[0].Violations == nil {
+		t.Error("no violations are null, want an empty list")
 	}
 }
 
@@ -168,16 +183,27 @@ func TestScanSARIF(t *testing.T) {
 	}
 	run, rules, seen := log.Runs[0], map[string]bool{}, map[string]bool{}
 	for _, r := range run.Tool.Driver.Rules {
-		if r.ShortDescription.Text == "" || r.FullDescription.Text == "" || r.Help.Text == "" || rules[r.ID] {
-			t.Errorf("rule %q has no text, or is there twice", r.ID)
+		if slices.Contains([]string{r.ShortDescription.Text, r.FullDescription.Text, r.Help.Text}, "") {
+			t.Errorf("rule %q lacks a text: %+v", r.ID, r)
+		}
+		if rules[r.ID] {
+			t.Errorf("rule %q is there twice", r.ID)
 		}
 		rules[r.ID] = true
 	}
 	for _, r := range run.Results {
 		seen[r.RuleID] = true
-		if run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID ||
-			!slices.Contains([]string{"error", "warning", "note"}, r.Level) || r.Message.Text == "" || len(r.Locations) != 1 {
-			t.Errorf("%+v", r)
+		if rule := run.Tool.Driver.Rules[r.RuleIndex].ID; rule != r.RuleID {
+			t.Errorf("the rule of the index is %q, that of the result %q", rule, r.RuleID)
+		}
+		if !slices.Contains([]string{"error", "warning", "note"}, r.Level) {
+			t.Errorf("level %q", r.Level)
+		}
+		if r.Message.Text == "" {
+			t.Errorf("a result of the rule %q has no message", r.RuleID)
+		}
+		if len(r.Locations) != 1 {
+			t.Errorf("%d locations: %+v", len(r.Locations), r)
 			continue
 		}
 		at := r.Locations[0].PhysicalLocation
@@ -194,12 +220,23 @@ func TestScanSARIF(t *testing.T) {
 			t.Errorf("region %+v", at.Region)
 		}
 	}
-	if run.Tool.Driver.Name != "airlock" || run.ColumnKind != "utf16CodeUnits" || !seen["command_execution"] ||
-		!seen["syntax"] || !seen["blocked"] {
-		t.Errorf("%s", stdout)
+	got := []string{run.Tool.Driver.Name, run.ColumnKind}
+	if diff := cmp.Diff([]string{"airlock", "utf16CodeUnits"}, got); diff != "" {
+		t.Error(diff)
 	}
-	if i := run.Invocations[0]; i.ExecutionSuccessful || len(i.ToolExecutionNotifications) != 1 ||
-		!strings.Contains(i.ToolExecutionNotifications[0].Message.Text, "missing.js") {
-		t.Errorf("%+v", i)
+	for _, rule := range []string{"command_execution", "syntax", "blocked"} {
+		if !seen[rule] {
+			t.Errorf("no result of the rule %q: %s", rule, stdout)
+		}
+	}
+	i := run.Invocations[0]
+	if i.ExecutionSuccessful {
+		t.Error("an invocation with a missing file counts as a success")
+	}
+	if n := len(i.ToolExecutionNotifications); n != 1 {
+		t.Fatalf("%d notifications, want 1", n)
+	}
+	if says := i.ToolExecutionNotifications[0].Message.Text; !strings.Contains(says, "missing.js") {
+		t.Errorf("the notification %q does not name the file", says)
 	}
 }
