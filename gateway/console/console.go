@@ -79,6 +79,7 @@ var ownPages = map[string]Page{
 	"execution": {Path: "/dashboard", Title: "Execution"},
 	"approvals": {Path: "/approvals", Title: "Approvals", Styles: []string{"/assets/approvals.css"}},
 	"functions": {Path: "/functions", Title: "Functions", Styles: []string{"/assets/functions.css"}},
+	"sessions":  {Path: "/sessions", Title: "Sessions", Styles: []string{"/assets/functions.css"}},
 	"function":  {Path: "/functions", Title: "Function", Styles: []string{"/assets/functions.css"}},
 }
 
@@ -103,7 +104,7 @@ type entry struct{ Path, Title string }
 func navigation() []entry {
 	return []entry{
 		{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/approvals", "Approvals"},
-		{"/functions", "Functions"}, {"/playground", "Playground"}, {"/docs", "API"},
+		{"/functions", "Functions"}, {"/sessions", "Sessions"}, {"/playground", "Playground"}, {"/docs", "API"},
 	}
 }
 

@@ -1,0 +1,49 @@
+package browser_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A person begins a session, runs steps that see one another's declarations, forks it and deletes it.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	source := axe(t)
+	s := serve(t)
+	b := s.open(t, "/sessions")
+	b.bypassPolicy()
+	b.wait(`document.querySelector("#sessions").textContent === "You have no sessions." &&
+		document.querySelector("#policy").value === "standard"`)
+	b.click("#new button")
+	b.wait(`!document.querySelector("#session").hidden && document.querySelectorAll("#sessions button").length === 3`)
+	for i, step := range []string{"const answer = 6 * 7; console.log('\\u202e')", "answer + 1", "throw new Error('no')"} {
+		b.typed("#code", step)
+		b.click("#step .primary")
+		b.wait(fmt.Sprintf(`document.querySelectorAll("#steps > li").length === %d &&
+			!document.querySelector("#step .primary").disabled`, i+1))
+		if i < 2 {
+			b.wait(`document.querySelector("#code").value === ""`)
+		}
+	}
+	text := b.text("#steps")
+	for _, want := range []string{`\u{202e}`, "43", "Error: no"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in %q", want, text)
+		}
+	}
+	b.click("#sessions button:nth-child(2)")
+	b.wait(`document.querySelectorAll("#sessions tr").length === 2 &&
+		document.querySelector("#told").textContent.includes("is a copy of")`)
+	for width, theme := range map[int64]string{1440: "light", 360: "dark"} {
+		b.look(width, 900, theme)
+		b.accessible(source, "/sessions "+theme)
+		b.fits("/sessions " + theme)
+		b.screenshot(fmt.Sprintf("sessions-%d-%s", width, theme))
+	}
+	b.look(1440, 900, "light")
+	b.click("#sessions .danger")
+	b.wait(`document.querySelectorAll("#sessions tr").length === 1`)
+	b.click("#sessions .danger")
+	b.wait(`document.querySelector("#sessions .nothing")`)
+}
