@@ -1,0 +1,89 @@
+package statetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// BenchmarkPaused measures how long a store takes for a page of 50 of the 100,000 paused executions of a tenant, for
+// callers who may approve all of them, and for a caller who began a tenth of them; and for what is due, while nothing is.
+func BenchmarkPaused(b *testing.B, s Store) {
+	const all, page, sources = 100_000, 50, 16
+	later := time.Now().Add(time.Hour)
+	started := time.Now()
+	var fill sync.WaitGroup
+	for source := range sources {
+		fill.Go(func() {
+			for n := source; n < all; n += sources {
+				if err := s.Submit(b.Context(), pausedJob(n, "a", fmt.Sprint("user", n%10), later)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	fill.Wait()
+	if b.Failed() {
+		return
+	}
+	b.Logf("%d paused executions stored in %v", all, time.Since(started).Round(time.Millisecond))
+	for _, c := range []struct{ name, subject, after string }{
+		{"the first page", "", ""}, {"a page in the middle", "", id(all / 2)}, {"the last page", "", id(all - page - 1)},
+		{"a page of a caller", "user3", id(all / 2)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				found, err := s.Paused(b.Context(), "a", c.subject, c.after, page)
+				if err != nil || len(found) != page {
+					b.Fatalf("%d found, %v", len(found), err)
+				}
+			}
+		})
+	}
+	b.Run("what is due", func(b *testing.B) {
+		for b.Loop() {
+			if found, err := s.DueWaits(b.Context(), time.Now(), page); err != nil || len(found) > 0 {
+				b.Fatalf("%d found, %v", len(found), err)
+			}
+		}
+	})
+	b.Run("1000 resumed", func(b *testing.B) {
+		for b.Loop() {
+			resumed(b, s, 1000)
+		}
+	})
+}
+
+// resumed queues paused jobs, and claims all of them.
+func resumed(b *testing.B, s Store, most int) {
+	for n := range most {
+		_, err := s.ChangeJob(b.Context(), id(n), func(j *execution.Job) error {
+			j.Status, j.Wait = execution.Queued, j.Wait.Clone()
+			j.Wait.Segment++
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for claimed := 0; claimed < most; {
+		found, err := s.ClaimSome(b.Context(), time.Now(), "", nil, 16)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, job := range found {
+			_, err := s.ChangeJob(b.Context(), job.ID, func(j *execution.Job) error {
+				j.Status, j.Owner = execution.Paused, ""
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			claimed++
+		}
+	}
+}
