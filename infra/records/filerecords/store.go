@@ -131,7 +131,6 @@ func (s *Store) start() (err error) {
 	if s.objs, err = s.folder(objectsDir); err != nil {
 		return err
 	}
-	spread(s.objs)
 	if s.wrs, err = s.folder(writersDir); err != nil {
 		return err
 	}

@@ -12,6 +12,3 @@ func (d disk) renameNew(at int, from, to string) error {
 	}
 	return d.unlink(at, from)
 }
-
-// spread does nothing: the hint is Linux's.
-func spread(int) {}
