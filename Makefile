@@ -11,7 +11,7 @@ ARCHS      ?= $(ARCH)
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 BUNDLES    := gateway/console/apidocs/bundled/viewer.js
 
-.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-index bench-cold bench-tokens scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-index bench-cold bench-tokens scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -96,6 +96,9 @@ bench-flood: ## how a flood of the worst payloads changes the p99 of another cal
 
 bench-fleet: ## jobs a second with three gateways on one state, SQLite and Postgres, and queries per job
 	$(GO) test ./gateway/jobs -run '^$$' -bench Fleet -benchtime 3000x -timeout 30m
+
+bench-paused: ## pages of 100,000 paused executions, and a thousand resumed at once, on SQLite and Postgres
+	PAUSED_EXECUTIONS=100000 $(GO) test -p 1 ./infra/state/sqlitestate ./infra/state/pgstate -run '^$$' -bench Paused -benchtime 20x -timeout 30m
 
 bench-index: ## an index over a million records: making it, against reading them once; lists, summaries, figures
 	AUDITINDEX_RECORDS=1000000 $(GO) test ./infra/records/auditindex -run '^$$' -bench Index -benchtime 5x -timeout 30m
