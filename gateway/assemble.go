@@ -202,7 +202,7 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 	}
 	cfg := mcp.Config{
 		Executor: agents, Explain: s.problems.explain, Schemas: document, Version: api.Version(),
-		MaxBodyBytes: s.cfg.MaxDataBytes, Logger: s.deps.Logger,
+		MaxBodyBytes: s.cfg.MaxBodyBytes, Logger: s.deps.Logger,
 		Encode: func(r execution.Result) ([]byte, error) { return api.EncodeResult(e.results, r) },
 		Tiers:  func() ([]policy.Tier, []string) { return s.deps.Policy.Tiers(), s.deps.Policy.Hosts() },
 	}

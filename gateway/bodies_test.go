@@ -28,7 +28,9 @@ func TestLongBodies(t *testing.T) {
 		{"long input", "POST", "/api/execute", `{"code":"1","input":"` + strings.Repeat("x", 2000) + `"}`, key, 413},
 		{"long values", "POST", "/api/execute", `{"code":"1","input":[0` + strings.Repeat(",0", 2000) + `]}`, key, 413},
 		{"a long body without code", "POST", "/api/functions/long/invoke", text(2000), key, 413},
-		{"a long message", "POST", "/mcp", text(2000), key, 413},
+		{"a long message that is no call", "POST", "/mcp", text(2000), key, 413},
+		{"a call beyond the limit", "POST", "/mcp", toolCall(1, strings.Repeat("/", 40_000)), key, 413},
+		{"a long call without a credential", "POST", "/mcp", toolCall(1, strings.Repeat("/", 30_000)), "X-A: b", 401},
 		{"a long body at no path", "POST", "/api/nowhere", text(2000), key, 413},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -37,6 +39,18 @@ func TestLongBodies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call of a tool may be as long as a request with code.
+func TestLongCalls(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{config: gateway.Config{MaxBodyBytes: 4 << 20, MaxDataBytes: 1000}})
+	const accept = "Accept: application/json, text/event-stream"
+	session := "Mcp-Session-Id: " + want(t, s.do(t, "POST", "/mcp", mcpHello, accept), 200).Header.Get("Mcp-Session-Id")
+	code := "1 //" + strings.Repeat("/", 2<<20)
+	want(t, s.do(t, "POST", "/mcp", toolCall(1, code), accept, session), 200, "completed")
+	input := strings.Replace(toolCall(2, "1"), `"code":`, `"input":"`+strings.Repeat("x", 2000)+`","code":`, 1)
+	s.do(t, "POST", "/mcp", input, accept, session).problem(t, 413)
 }
 
 // Long bodies take places, which end with their requests.

@@ -114,8 +114,12 @@ func (s *Server) tooLarge(h *fasthttp.RequestHeader) *api.Problem {
 
 // checkData refuses a long body that is more than text: values cost this process far more to decode. It is middleware.
 func (s *Server) checkData(c *fiber.Ctx) error {
+	check := execution.CheckData
+	if c.Path() == "/mcp" {
+		check = execution.CheckCall
+	}
 	if len(c.Request().Body()) > s.cfg.MaxDataBytes {
-		if err := execution.CheckData(c.Request().Body(), s.cfg.MaxDataBytes); err != nil {
+		if err := check(c.Request().Body(), s.cfg.MaxDataBytes); err != nil {
 			return err
 		}
 	}

@@ -147,7 +147,7 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	app.Post(hooks.PathPrefix+"/:name", h.background.requireState, h.hooks.Deliver)
 	app.Post(hooks.PathPrefix+"/:tenant/:name", h.background.requireState, h.hooks.Deliver)
 
-	app.Post("/mcp", authenticate, h.agents.Limited(limit), h.agents.Serve)
+	app.Post("/mcp", authenticate, h.agents.Limited(limit), h.checkData, h.agents.Serve)
 	app.Get("/mcp", authenticate, limit, h.agents.Serve)
 	app.Delete("/mcp", authenticate, limit, h.agents.Serve)
 }

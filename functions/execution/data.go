@@ -3,6 +3,7 @@ package execution
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // MaxDataBytes is the default of what a request may hold beside the text of its code and its files.
@@ -12,10 +13,19 @@ const MaxDataBytes = 1 << 20
 // plain bytes do.
 const maxEscapes = 1 << 20
 
+// callNames are the members of a tool call's message that lead to its arguments.
+var callNames = []string{"params", "arguments"}
+
 // CheckData refuses a request that holds more than a number of bytes beside the text of code and files, such as input,
 // and a longer one that consists of escapes. Values cost far more to decode than text, so a request may hold more of
 // text. The error is an *[Error] with code [TooLarge]. CheckData neither checks the syntax nor decodes anything.
-func CheckData(b []byte, most int) error {
+func CheckData(b []byte, most int) error { return checkData(b, most, nil) }
+
+// CheckCall refuses what CheckData does, in the message of a tool call (JSON-RPC), whose arguments are the request.
+func CheckCall(b []byte, most int) error { return checkData(b, most, callNames) }
+
+// checkData checks a message in which the names lead to the request.
+func checkData(b []byte, most int, way []string) error {
 	if len(b) <= most {
 		return nil
 	}
@@ -23,17 +33,19 @@ func CheckData(b []byte, most int) error {
 		return &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d backslashes; one of more than %d bytes may "+
 			"have at most %d", n, most, maxEscapes)}
 	}
-	data, depth, member := 0, 0, ""
+	data, depth := 0, 0
+	names := make([]string, len(way)+2) // of the member that b[i] is in, by depth
 	for i := 0; i < len(b); i++ {
 		data++
 		switch b[i] {
 		case '"':
 			end := stringEnd(b, i)
 			name := namesMember(b, end)
-			if name && depth == 1 {
-				member = plainName(b[i:end])
+			if name && depth > 0 && depth < len(names) {
+				names[depth] = plainName(b[i:end])
 			}
-			if name || !holdsText(member, depth) {
+			inside := slices.Equal(names[1:len(way)+1], way)
+			if name || !inside || !holdsText(names[len(way)+1], depth-len(way)) {
 				data += end - i
 			}
 			i = end - 1

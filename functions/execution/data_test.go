@@ -45,3 +45,31 @@ func TestCheckData(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckCall(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	call := func(arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":` + arguments + `}}`
+	}
+	for _, c := range []struct {
+		name, body string
+		refused    bool
+	}{
+		{"long code", call(`{"code":"` + long + `"}`), false},
+		{"long files", call(`{"files":{"a.js":"` + long + `"}}`), false},
+		{"long input", call(`{"code":"1","input":"` + long + `"}`), true},
+		{"code outside the arguments", `{"code":"` + long + `"}`, true},
+		{"code beside the arguments", `{"params":{"code":"` + long + `"}}`, true},
+		{"arguments of something else", `{"meta":{"arguments":{"code":"` + long + `"}}}`, true},
+		{"a batch", `[` + call(`{"code":"`+long+`"}`) + `]`, true},
+		{"closed too often", `}}}` + call(`{"code":"`+long+`"}`), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if err := execution.CheckCall([]byte(c.body), 200); (err != nil) != c.refused {
+				t.Error(err)
+			}
+		})
+	}
+}

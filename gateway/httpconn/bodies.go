@@ -79,7 +79,7 @@ func TakesCode(method, uri string) bool {
 	path, _, _ := strings.Cut(uri, "?")
 	switch method {
 	case fasthttp.MethodPost:
-		return path == "/api/execute" || path == "/api/execute/stream" || path == "/api/analyze"
+		return path == "/api/execute" || path == "/api/execute/stream" || path == "/api/analyze" || path == "/mcp"
 	case fasthttp.MethodPut:
 		name, ok := strings.CutPrefix(path, "/api/functions/")
 		return ok && !strings.Contains(name, "/")

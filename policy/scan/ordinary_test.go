@@ -23,11 +23,31 @@ func TestOrdinaryCode(t *testing.T) {
 			"function A() {} function B() {} __extends(B, A); B.__proto__ = A",
 		"a feature test": "var freeProcess = typeof process == 'object' && process;\n" +
 			"try { freeProcess && freeProcess.binding && freeProcess.binding('util') } catch (e) {}",
+		"the kind of a constructor": "const tag = (v) => Object.prototype.toString.call(v), own = (o, k) => " +
+			"Object.prototype.hasOwnProperty.call(o, k);\n[tag(Function), own((() => {}).constructor, 'a')]",
+		"an own property named __proto__": "const o = {}; for (const k of Object.keys(input)) if (k === '__proto__') " +
+			"Object.defineProperty(o, '__proto__', {value: input[k], enumerable: true}); else o[k] = input[k]",
 		"settings of the environment": "const debug = process.env.DEBUG === '1', level = process.env.LEVEL",
 		"a setting in a request":      "fetch('https://api.example.com/', {headers: {authorization: process.env.TOKEN}})",
 	} {
 		if d := set.Decide(policy.Request{Code: code}); d.Effect != policy.Allow {
 			t.Errorf("%s: %v", name, d.Violations)
+		}
+	}
+}
+
+// A call that hands Function to something that may call it is an attack.
+func TestConstructorThatEscapes(t *testing.T) {
+	t.Parallel()
+	set := policy.Default()
+	for _, code := range []string{
+		"const f = Object.prototype.valueOf.call(Function); f('return 1')()",
+		"['return 1'].map((s) => Reflect.apply(Function, null, [s]))",
+		"Function.prototype.call.call(Function, null, 'return 1')()",
+		"Array.prototype.map.call(['return 1'], Function)",
+	} {
+		if d := set.Decide(policy.Request{Code: code}); d.Effect == policy.Allow {
+			t.Errorf("%s is allowed: %+v", code, d.Analysis)
 		}
 	}
 }

@@ -333,7 +333,8 @@ func (cs *calls) change(s *catalogue.Symbol, c call) *value {
 		}
 		return out
 	}
-	if key, ok := cs.values.textOf(c.arg(1)); ok && key == "__proto__" {
+	// A definition makes a property of the object's own, whatever its name.
+	if key, ok := cs.values.textOf(c.arg(1)); ok && key == "__proto__" && s.Role != catalogue.RoleDefine {
 		cs.facts.Flags.HasProtoAccess = true
 		cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name, " writes __proto__")
 	}
@@ -375,7 +376,9 @@ func (cs *calls) invokeMethod(m *value, c call) *value {
 	}
 	switch m.text {
 	case "call":
-		cs.escapes(call{args: c.args, at: c.at})
+		if !m.of.inspects() {
+			cs.escapes(call{args: c.args, at: c.at})
+		}
 		return cs.invoke(m.of, call{args: rest(c.args), at: c.at, depth: c.depth, template: c.template})
 	case "apply":
 		cs.escapes(call{args: c.args, at: c.at})
@@ -390,6 +393,18 @@ func (cs *calls) invokeMethod(m *value, c call) *value {
 		return m.of.decodedText()
 	}
 	return nil
+}
+
+// inspects reports whether v is a method of Object.prototype that neither calls its receiver nor returns it.
+func (v *value) inspects() bool {
+	if v.kind != kindMethod || v.of == nil || v.of.kind != kindPrototype {
+		return false
+	}
+	switch v.text {
+	case "toString", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable":
+		return true
+	}
+	return false
 }
 
 func rest(args []*value) []*value {
