@@ -207,10 +207,10 @@ func (s *Server) assembleAgents(h *handlers, e *executor) error {
 		Tiers:  func() ([]policy.Tier, []string) { return s.deps.Policy.Tiers(), s.deps.Policy.Hosts() },
 	}
 	if s.deps.State != nil {
-		cfg.Functions = agents
+		agents.Paused, cfg.Functions = h.jobs, agents
 	}
 	if s.deps.State != nil && s.cfg.SnapshotKeys != nil {
-		agents.Paused, cfg.Approvals = h.jobs, agents
+		cfg.Approvals = agents
 		agents.Steps, cfg.Sessions = h.sessions, agents
 	}
 	if s.deps.RemoteTools != nil {

@@ -323,7 +323,9 @@ func (e *executor) keep(r *run, result execution.Result) execution.Result {
 	}
 	if body, err := api.Encode(result); err == nil {
 		owner := r.Caller.Owner()
-		e.results.Put(owner, result.ID, results.Finished{Owner: owner, Body: body, Job: r.Stored}, len(body))
+		if !r.Stored { // the result of a job is nobody's before it is stored
+			e.results.Put(owner, result.ID, results.Finished{Owner: owner, Body: body}, len(body))
+		}
 		e.keepPure(r, result, len(body))
 	}
 	return result

@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/callbacks"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/deployment"
 	"github.com/airlock-run/airlock/policy/scan"
@@ -192,6 +193,53 @@ func TestCancel(t *testing.T) {
 	case id := <-began:
 		t.Errorf("%s ran", id)
 	default:
+	}
+}
+
+// heldState stores the end of a job only when it may.
+type heldState struct {
+	gateway.State
+	ending, store chan struct{}
+}
+
+func (h heldState) ChangeJob(
+	ctx context.Context, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
+	if job, err := h.Job(ctx, id); err == nil && job.Status == execution.Running {
+		h.ending <- struct{}{}
+		<-h.store
+	}
+	return h.State.ChangeJob(ctx, id, fn)
+}
+
+// Nobody sees the result of a job before it is stored: neither at its location nor as an agent.
+func TestResultIsStoredBeforeItIsShown(t *testing.T) {
+	t.Parallel()
+	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	held := heldState{store, make(chan struct{}), make(chan struct{})}
+	s := serve(t, options{state: held, invoke: mirror, auth: tokens(t)})
+	reads := token(t, "ann", "acme", "execute audit:read")
+	location := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer, bearer(reads)), 202).Header.Get("Location")
+	id := strings.TrimPrefix(location, "/api/result/")
+	agent := s.agent(t, "", reads, nil)
+	<-held.ending
+	want(t, s.do(t, "GET", location, "", bearer(reads)), 200, `"status":"running"`)
+	if v, failed := use(t, agent, "get_execution", map[string]any{"id": id}); failed || v["status"] != "running" {
+		t.Errorf("an agent sees %v", v)
+	}
+	close(held.store)
+	want(t, s.ended(t, location, bearer(reads)), 200, `"status":"completed"`)
+	v, failed := use(t, agent, "get_execution", map[string]any{"id": id})
+	if has(t, v, map[string]any{"status": "completed", "result.code": "1"}); failed {
+		t.Error("it failed")
 	}
 }
 

@@ -73,13 +73,30 @@ func (h *Handlers) Get(c *fiber.Ctx) error {
 	return send(c, job)
 }
 
-// Find returns what Get responds with for an execution that has paused; nil for any other.
-func (h *Handlers) Find(ctx context.Context, caller authn.Identity, id string) ([]byte, error) {
+// Find returns the stored execution with an ID as Get responds with it; nil if there is none that the caller may see.
+// whole reports whether that is all there is to know: it is the execution's progress, or it has paused. Otherwise it
+// is a result.
+func (h *Handlers) Find(ctx context.Context, caller authn.Identity, id string) (body []byte, whole bool, err error) {
 	job, err := h.paused(ctx, caller, id)
-	if err != nil || job.ID == "" {
-		return nil, err
+	if err != nil {
+		return nil, false, err
 	}
-	return bodyOf(job)
+	if job.ID != "" {
+		body, err = bodyOf(job)
+		return body, true, err
+	}
+	if h.Queue == nil {
+		return nil, false, nil
+	}
+	job, found, err := h.job(ctx, caller, id, caller.May(authn.AuditReadAll))
+	switch {
+	case err != nil || !found || job.Wait != nil:
+		return nil, false, err
+	case job.Ended():
+		return job.Result, false, nil
+	}
+	body, err = api.Encode(progressOf(job))
+	return body, true, err
 }
 
 // bodyOf returns how a job that has paused is shown: its result, or how far it is.

@@ -149,7 +149,7 @@ func (h *Handlers) submit(ctx context.Context, job execution.Job) error {
 // execution sees it, and so do callers who may read the records of every tenant.
 func (h *Handlers) Result(c *fiber.Ctx) error {
 	caller := api.CallerOf(c)
-	if kept, ok := h.Results.Get(api.Param(c, "id")); ok && !kept.Job && kept.VisibleTo(caller) {
+	if kept, ok := h.Results.Get(api.Param(c, "id")); ok && kept.VisibleTo(caller) {
 		return api.SendJSON(c, kept.Body)
 	}
 	if h.Queue != nil {
@@ -216,14 +216,23 @@ func send(c *fiber.Ctx, job execution.Job) error {
 		return api.SendJSON(c, append(body, '\n'))
 	}
 	c.Set(fiber.HeaderRetryAfter, askAgain)
-	return api.Send(c, struct {
-		ID         string                 `json:"id"`
-		Status     execution.Status       `json:"status"`
-		ReceivedAt string                 `json:"receivedAt"`
-		StartedAt  string                 `json:"startedAt,omitempty"`
-		Function   *execution.FunctionRef `json:"function,omitempty"`
-		Callback   *callbackView          `json:"callback,omitempty"`
-	}{job.ID, job.Status, api.Stamp(job.ReceivedAt), api.Stamp(job.StartedAt), job.Function, callbackOf(job)})
+	return api.Send(c, progressOf(job))
+}
+
+// progress is how far a job is that has not ended.
+type progress struct {
+	ID         string                 `json:"id"`
+	Status     execution.Status       `json:"status"`
+	ReceivedAt string                 `json:"receivedAt"`
+	StartedAt  string                 `json:"startedAt,omitempty"`
+	Function   *execution.FunctionRef `json:"function,omitempty"`
+	Callback   *callbackView          `json:"callback,omitempty"`
+}
+
+func progressOf(job execution.Job) progress {
+	return progress{
+		job.ID, job.Status, api.Stamp(job.ReceivedAt), api.Stamp(job.StartedAt), job.Function, callbackOf(job),
+	}
 }
 
 // Cancel serves DELETE /api/result/{id}: a job that waits never runs, and an execution that runs is stopped.

@@ -23,7 +23,7 @@ type Agents struct {
 	// Verdict returns what POST /api/analyze responds with.
 	Verdict func(ctx context.Context, s api.Submission) (any, error)
 	// Registry has the saved functions, and Page lists them after a cursor. Both are nil where the gateway keeps no state.
-	// Paused and Steps are nil where executions cannot wait.
+	// Paused is nil there, too, and Steps where executions cannot wait.
 	Registry    *registry.Registry
 	Page        func(ctx context.Context, tenant, cursor string, limit int) (any, error)
 	Paused      Paused
@@ -36,12 +36,13 @@ type Agents struct {
 	Now  func() time.Time
 }
 
-// Paused are the stored executions that have paused.
+// Paused are the stored executions, which may pause.
 type Paused interface {
 	// Page lists those that wait, after a cursor.
 	Page(ctx context.Context, caller authn.Identity, after string, limit int) (any, error)
-	// Find returns what GET /api/executions/{id} responds with; nil for an execution that has never paused.
-	Find(ctx context.Context, caller authn.Identity, id string) ([]byte, error)
+	// Find returns what GET /api/executions/{id} responds with; nil if no such execution is stored. whole is false for
+	// the result of an execution that has never paused.
+	Find(ctx context.Context, caller authn.Identity, id string) (body []byte, whole bool, err error)
 	// MayDecideOwn reports whether callers may decide about their own executions of a tier.
 	MayDecideOwn(tier string) bool
 	// Decide returns what POST /api/executions/{id}/resume responds with.
@@ -195,18 +196,16 @@ func (a *Agents) Execution(ctx context.Context, caller Caller, id string) (json.
 	if !execution.ValidID(id) {
 		return nil, api.Invalid("id", `must be the id of an execution: "exec_" and 10 to 64 letters or digits`)
 	}
-	if a.Paused != nil && (caller.Identity.May(authn.Execute) || caller.Identity.May(authn.Approve)) {
-		if body, err := a.Paused.Find(ctx, caller.Identity, id); err != nil || body != nil {
-			return body, err
-		}
+	result, whole, err := a.result(ctx, caller.Identity, id)
+	if err != nil || whole {
+		return result, err
 	}
 	var answer foundExecution
-	found := false
-	if kept, ok := a.Results.Get(id); ok && caller.Identity.May(authn.Execute) && kept.VisibleTo(caller.Identity) {
-		if err := json.Unmarshal(kept.Body, &answer.Result); err != nil {
+	found := result != nil
+	if found {
+		if err := json.Unmarshal(result, &answer.Result); err != nil {
 			return nil, &api.Problem{Status: 500, Cause: err}
 		}
-		found = true
 	}
 	if caller.Identity.May(authn.AuditRead) {
 		record, err := a.Records.Get(ctx, id)
@@ -228,6 +227,20 @@ func (a *Agents) Execution(ctx context.Context, caller Caller, id string) (json.
 		return nil, api.NotFound("there is no execution with this id")
 	}
 	return api.Encode(answer)
+}
+
+// result returns the result of an execution, or nil. whole reports whether it says all, as [Paused.Find] has it.
+func (a *Agents) result(ctx context.Context, caller authn.Identity, id string) (body []byte, whole bool, err error) {
+	executes := caller.May(authn.Execute)
+	if a.Paused != nil && (executes || caller.May(authn.Approve)) {
+		if body, whole, err = a.Paused.Find(ctx, caller, id); err != nil || body != nil {
+			return body, whole, err
+		}
+	}
+	if kept, ok := a.Results.Get(id); ok && executes && kept.VisibleTo(caller) {
+		return kept.Body, false, nil
+	}
+	return nil, false, nil
 }
 
 // CreateSession implements Sessions.

@@ -6,8 +6,6 @@ import "github.com/airlock-run/airlock/gateway/authn"
 type Finished struct {
 	Owner string // authn.Identity.Owner of the caller
 	Body  []byte
-	// Job says that the execution is a stored job, which has not ended before its result is stored.
-	Job bool
 }
 
 // VisibleTo reports whether a caller may see the result.
