@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
@@ -32,8 +33,12 @@ type Package struct {
 	Tree func() (map[string][]byte, error)
 }
 
-// BundlePackage returns the code that a package and its dependencies come to, for a scan.
+// BundlePackage returns the code that a package and its dependencies come to, for a scan. A package cannot have the
+// name of a module of Node.
 func BundlePackage(name string, tree map[string][]byte) (string, error) {
+	if _, is := nodemodule.Name(name); is {
+		return "", errors.New("code that imports it means the module of Node")
+	}
 	s, ex := source.OfPackages([]string{"import " + name}, tree)
 	if ex != nil {
 		return "", errors.New(source.OneLine(ex))
@@ -68,6 +73,9 @@ func (r importer) sourcePackages(script Script, ahead bool) (source.Packages, er
 	}
 	out.Names, out.Ahead = map[string]bool{}, map[string]bool{}
 	for _, p := range r.grants.Packages {
+		if _, is := nodemodule.Name(p.Name); is {
+			continue // the module has the name
+		}
 		out.Names[p.Name] = true
 		if ahead && p.Impure == "" {
 			out.Ahead[p.Name] = true
@@ -171,6 +179,9 @@ const (
 	otherLoadClock = 554_060_818_321 * time.Millisecond
 )
 
+// loadWall bounds how long a run waits for the evaluation of its packages. The largest libraries take a second.
+const loadWall = 5 * time.Second
+
 // evaluatePackages evaluates packages into an image, or finds why they cannot have one. It has limits of its own and
 // costs the run nothing, so that a run does not depend on whether the image was there.
 func (r importer) evaluatePackages(v *version, keys []string) error {
@@ -189,6 +200,8 @@ func (r importer) evaluatePackages(v *version, keys []string) error {
 	var why *coldError
 	switch {
 	case err == nil:
+	case r.ctx.Err() != nil:
+		return err
 	case errors.As(err, &why), errors.Is(err, errThrown), hostops.AsLimit(err) != nil:
 		v.cold = err.Error()
 	default:
@@ -254,5 +267,5 @@ func (r importer) evaluateAt(clock time.Duration, s *source.Source, globals stri
 // builder returns a run that evaluates packages for r. It has what packages can observe, and limits of its own.
 func (r importer) builder() *run {
 	return r.engine.newRun(r.ctx, Grants{Eval: r.grants.Eval, Files: r.grants.Files, Modules: r.grants.Modules,
-		Limits: Limits{MemoryBytes: r.engine.maxMemory}})
+		Limits: Limits{MemoryBytes: r.engine.maxMemory, Wall: loadWall}})
 }

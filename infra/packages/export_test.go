@@ -1,4 +1,24 @@
 package packages
 
-// Unpack is unpack for tests.
-var Unpack = unpack
+// Unpack unpacks one archive.
+func Unpack(archive []byte) (map[string][]byte, error) {
+	budget := int64(maxUnpacked)
+	return unpack(archive, &budget)
+}
+
+// ReadLock reads a lock and returns what its packages come to.
+func ReadLock(text []byte) (closures []string, err error) {
+	l, err := readLock(text)
+	if err != nil {
+		return nil, err
+	}
+	for name := range l.Packages[""].Dependencies {
+		closures = append(closures, l.closure(name)...)
+	}
+	for place, e := range l.Packages {
+		if place != "" {
+			closures = append(closures, e.archiveName(place))
+		}
+	}
+	return closures, nil
+}

@@ -37,9 +37,14 @@ type entry struct {
 
 const (
 	modules = "node_modules/"
-	// maxPackages bounds the packages of a folder.
+	// maxPackages bounds the packages of a folder, and the dependencies of one package.
 	maxPackages = 1000
-	maxName     = 214
+	// maxDepth bounds how many packages are in the folders of one another.
+	maxDepth   = 32
+	maxName    = 214
+	maxVersion = 256
+	// maxRange bounds a range of versions or a tag.
+	maxRange = 1024
 )
 
 var (
@@ -48,7 +53,14 @@ var (
 	packageVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 )
 
-func validName(name string) bool { return len(name) <= maxName && packageName.MatchString(name) }
+// validName reports whether the registry accepts a name. It has no package with the two last names.
+func validName(name string) bool {
+	return len(name) <= maxName && packageName.MatchString(name) && name != "node_modules" && name != "favicon.ico"
+}
+
+func validVersion(version string) bool {
+	return len(version) <= maxVersion && packageVersion.MatchString(version)
+}
 
 func newLock() *lock {
 	return &lock{Name: "airlock-packages", Version: 3, Requires: true,
@@ -69,15 +81,16 @@ func readLock(text []byte) (*lock, error) {
 		if place == "" {
 			continue
 		}
-		if e == nil || !validPlace(place) || !packageVersion.MatchString(e.Version) || e.Name != "" && !validName(e.Name) {
+		if e == nil || !validPlace(place) || !validVersion(e.Version) || e.Name != "" && !validName(e.Name) ||
+			len(e.Dependencies) > maxPackages || len(e.Peers) > maxPackages {
 			return nil, fmt.Errorf("package-lock.json has an entry %.100q without a valid name and version", place)
 		}
 		if _, err := digest(e.Integrity); err != nil {
 			return nil, fmt.Errorf("package-lock.json: %s: %w", place, err)
 		}
 	}
-	for name := range root.Dependencies {
-		if l.Packages[modules+name] == nil {
+	for name, wanted := range root.Dependencies {
+		if l.Packages[modules+name] == nil || len(wanted) > maxRange {
 			return nil, fmt.Errorf("package-lock.json lists %.100q and has no entry for it", name)
 		}
 	}
@@ -86,12 +99,16 @@ func readLock(text []byte) (*lock, error) {
 
 // validPlace reports whether a place is a chain of packages, each in the folder of the one before it.
 func validPlace(place string) bool {
-	for name := range strings.SplitSeq("/"+place, "/"+modules) {
-		if name != "" && !validName(name) {
+	rest, ok := strings.CutPrefix(place, modules)
+	if !ok || strings.Count(place, modules) > maxDepth {
+		return false
+	}
+	for name := range strings.SplitSeq(rest, "/"+modules) {
+		if !validName(name) {
 			return false
 		}
 	}
-	return strings.HasPrefix(place, modules)
+	return true
 }
 
 func (l *lock) encode() ([]byte, error) {
@@ -175,10 +192,14 @@ func (l *lock) prune() {
 	maps.DeleteFunc(l.Packages, func(place string, _ *entry) bool { return !used[place] })
 }
 
-// archiveName returns the name of an entry's file in the folder of archives.
+// ownName returns the name that the package at a place has in the registry.
+func (e *entry) ownName(place string) string { return cmp.Or(e.Name, nameAt(place)) }
+
+// archiveName returns the name of an entry's file in the folder of archives. No two versions share one: neither a name
+// without its scope nor a version has an @, and no name has a +.
 func (e *entry) archiveName(place string) string {
-	name := cmp.Or(e.Name, nameAt(place))
-	return strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "+") + "-" + e.Version + ".tgz"
+	name := strings.ReplaceAll(strings.TrimPrefix(e.ownName(place), "@"), "/", "+")
+	return name + "@" + e.Version + archiveEnding
 }
 
 // digest returns the SHA-512 of an integrity, which may list several hashes.
@@ -194,12 +215,23 @@ func digest(integrity string) (sum [sha512.Size]byte, err error) {
 	return sum, fmt.Errorf("there is no sha512 in the integrity %.120q", integrity)
 }
 
-// fits reports whether a version is in a range as npm writes it.
-func fits(version, wanted string) bool {
-	v, err := semver.NewVersion(version)
-	if err != nil {
-		return false
+// rangeOf returns a range as npm writes it, nil for any other text.
+func rangeOf(wanted string) *semver.Constraints {
+	if len(wanted) > maxRange {
+		return nil
 	}
 	c, err := semver.NewConstraint(cmp.Or(strings.TrimSpace(wanted), "*"))
-	return err == nil && c.Check(v)
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
+// fits reports whether a version is in a range, which may be nil.
+func fits(version string, in *semver.Constraints) bool {
+	if in == nil || len(version) > maxVersion {
+		return false
+	}
+	v, err := semver.NewVersion(version)
+	return err == nil && in.Check(v)
 }

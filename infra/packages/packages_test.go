@@ -282,7 +282,7 @@ func TestChangedFolder(t *testing.T) {
 	r.publish(t, "a", "1.0.0")
 	dir := t.TempDir()
 	add(t, open(t, dir), r, "a")
-	name := filepath.Join(dir, "archives", "a-1.0.0.tgz")
+	name := filepath.Join(dir, "archives", "a@1.0.0.tgz")
 	if err := os.WriteFile(name, archive(t, "package/index.js", "evil()"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,11 @@ import (
 // DefaultRegistry is the registry that is asked where none is set.
 const DefaultRegistry = "https://registry.npmjs.org/"
 
-// maxPackument bounds the registry's description of all versions of one package.
-const maxPackument = 64 << 20
+// What is read of a registry, in bytes.
+const (
+	maxPackument  = 32 << 20  // of its description of all versions of one package
+	maxPackuments = 256 << 20 // of all descriptions together
+)
 
 // A Registry is an npm registry.
 type Registry struct {
@@ -34,12 +37,13 @@ type Registry struct {
 	HTTP *http.Client
 
 	known map[string]*packument
+	read  int64 // bytes of all that is known
 }
 
-// packument is what a registry says of a package.
+// packument is what a registry says of a package. Each version is a [release], decoded when it is chosen.
 type packument struct {
-	Tags     map[string]string   `json:"dist-tags"`
-	Versions map[string]*release `json:"versions"`
+	Tags     map[string]string          `json:"dist-tags"`
+	Versions map[string]json.RawMessage `json:"versions"`
 }
 
 type release struct {
@@ -70,6 +74,9 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 	}
 	add("", l.Packages[""].Dependencies)
 	for ; len(queue) > 0; queue = queue[1:] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		n := queue[0]
 		name, wanted := n.name, n.wanted
 		if alias, ok := strings.CutPrefix(wanted, "npm:"); ok {
@@ -92,7 +99,10 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 		if l.Packages[at] != nil && n.place != "" {
 			at = n.place + "/" + at
 		}
-		e := &entry{Version: version, Integrity: of.Dist.Integrity, Resolved: r.archiveURL(name, version, of),
+		if !validPlace(at) {
+			return fmt.Errorf("%s@%s lies in the folders of more than %d packages", name, version, maxDepth)
+		}
+		e := &entry{Version: version, Integrity: of.Dist.Integrity, Resolved: r.archiveURL(name, version, of.Dist.Tarball),
 			Dependencies: without(of.Dependencies, of.Optional), Scripts: of.Scripts, Peers: required(of)}
 		if name != n.name {
 			e.Name = name
@@ -101,7 +111,7 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 			return fmt.Errorf("%s@%s: %w", name, version, err)
 		}
 		l.Packages[at] = e
-		if len(l.Packages) > maxPackages {
+		if len(l.Packages) > maxPackages || len(e.Dependencies) > maxPackages || len(e.Peers) > maxPackages {
 			return fmt.Errorf("these packages need more than %d packages", maxPackages)
 		}
 		add(at, e.Dependencies)
@@ -125,11 +135,9 @@ func required(of *release) map[string]string {
 
 // suits reports whether a version is what a range or a tag means.
 func (r *Registry) suits(ctx context.Context, name, version, wanted string) bool {
-	if fits(version, wanted) || version == wanted {
-		return true
-	}
-	if _, err := semver.NewConstraint(wanted); err == nil {
-		return false
+	in := rangeOf(wanted)
+	if in != nil || version == wanted {
+		return version == wanted || fits(version, in)
 	}
 	p, err := r.packument(ctx, name)
 	return err == nil && p.Tags[wanted] == version
@@ -141,30 +149,42 @@ func (r *Registry) choose(ctx context.Context, name, wanted string) (string, *re
 	if err != nil {
 		return "", nil, err
 	}
-	take := func(version string) (string, *release, error) {
-		if of := p.Versions[version]; of != nil && packageVersion.MatchString(version) {
-			return version, of, nil
+	in, version := rangeOf(wanted), ""
+	if latest := p.Tags["latest"]; fits(latest, in) && p.Versions[latest] != nil {
+		version = latest
+	} else if version = p.Tags[cmp.Or(wanted, "latest")]; version == "" {
+		version = p.highest(in)
+	}
+	if version == "" {
+		return "", nil, fmt.Errorf("the registry has no version of %s in the range %.60q", name, wanted)
+	}
+	var of *release
+	if text := p.Versions[version]; text != nil && validVersion(version) {
+		if err := json.Unmarshal(text, &of); err != nil {
+			return "", nil, fmt.Errorf("what the registry says of %s@%s: %w", name, version, err)
 		}
-		return "", nil, fmt.Errorf("the registry does not describe %s@%.60s", name, version)
 	}
-	latest := p.Tags["latest"]
-	if fits(latest, wanted) && p.Versions[latest] != nil {
-		return take(latest)
+	if of == nil {
+		return "", nil, fmt.Errorf("the registry does not describe version %.60q of %s", version, name)
 	}
-	if tagged := p.Tags[wanted]; tagged != "" {
-		return take(tagged)
-	}
+	return version, of, nil
+}
+
+// highest returns the highest version in a range, "" if there is none.
+func (p *packument) highest(in *semver.Constraints) string {
 	var best *semver.Version
 	for version := range p.Versions {
-		if v, err := semver.NewVersion(version); err == nil && fits(version, wanted) && (best == nil ||
-			v.GreaterThan(best)) {
+		if !validVersion(version) || !fits(version, in) {
+			continue
+		}
+		if v, err := semver.StrictNewVersion(version); err == nil && (best == nil || v.GreaterThan(best)) {
 			best = v
 		}
 	}
 	if best == nil {
-		return "", nil, fmt.Errorf("the registry has no version of %s in the range %.60q", name, wanted)
+		return ""
 	}
-	return take(best.Original())
+	return best.Original()
 }
 
 func (r *Registry) packument(ctx context.Context, name string) (*packument, error) {
@@ -174,6 +194,9 @@ func (r *Registry) packument(ctx context.Context, name string) (*packument, erro
 	text, err := r.get(ctx, strings.TrimSuffix(r.URL, "/")+"/"+url.PathEscape(name), maxPackument)
 	if err != nil {
 		return nil, err
+	}
+	if r.read += int64(len(text)); r.read > maxPackuments {
+		return nil, fmt.Errorf("the registry has described these packages in more than %d bytes", maxPackuments)
 	}
 	p := &packument{}
 	if err := json.Unmarshal(text, p); err != nil {
@@ -186,19 +209,31 @@ func (r *Registry) packument(ctx context.Context, name string) (*packument, erro
 	return p, nil
 }
 
-// archiveURL returns where the registry has an archive. It is never on another host than the registry.
-func (r *Registry) archiveURL(name, version string, of *release) string {
+// archiveURL returns where the registry has an archive, without credentials. It is never on another host than the
+// registry, whatever the registry or the lock says.
+func (r *Registry) archiveURL(name, version, said string) string {
 	base, err := url.Parse(r.URL)
-	given, err2 := url.Parse(of.Dist.Tarball)
-	if err == nil && err2 == nil && given.Scheme == base.Scheme && given.Host == base.Host && given.User == nil {
-		return of.Dist.Tarball
+	given, err2 := url.Parse(said)
+	if err != nil {
+		return ""
 	}
-	return strings.TrimSuffix(r.URL, "/") + "/" + name + "/-/" + path.Base(name) + "-" + version + ".tgz"
+	if err2 == nil && given.Scheme == base.Scheme && given.Host == base.Host && given.User == nil {
+		return said
+	}
+	base.User = nil
+	return base.JoinPath(name, "-", path.Base(name)+"-"+version+".tgz").String()
 }
 
-// fetch returns the archive of an entry, if it is the one that the registry described.
-func (r *Registry) fetch(ctx context.Context, e *entry) ([]byte, error) {
-	archive, err := r.get(ctx, e.Resolved, maxArchive)
+// fetch returns the archive of the entry at a place, if it is the one that the registry described.
+func (r *Registry) fetch(ctx context.Context, place string, e *entry) ([]byte, error) {
+	from := r.archiveURL(e.ownName(place), e.Version, e.Resolved)
+	if base, err := url.Parse(r.URL); err == nil && base.User != nil {
+		if at, err := url.Parse(from); err == nil {
+			at.User = base.User
+			from = at.String()
+		}
+	}
+	archive, err := r.get(ctx, from, maxArchive)
 	if err != nil {
 		return nil, err
 	}

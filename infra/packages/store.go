@@ -3,15 +3,19 @@ package packages
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
+	"strings"
 	"sync"
+	"syscall"
 )
 
 // The files of a folder of packages.
@@ -19,7 +23,14 @@ const (
 	lockFile    = "package-lock.json"
 	notesFile   = "airlock.json"
 	archivesDir = "archives"
-	maxText     = 32 << 20
+	// archiveEnding ends the names of archives, and newFile begins those of files that are being written.
+	archiveEnding = ".tgz"
+	newFile       = ".new-"
+
+	maxLock  = 8 << 20
+	maxNotes = 4 << 20
+	// maxWhy bounds the text that says why a package is impure. Code of a package may have written it.
+	maxWhy = 1000
 )
 
 // A Note is what was found out about a package when it was added.
@@ -52,7 +63,9 @@ type Store struct {
 
 	mu       sync.Mutex
 	archives map[string][]byte // by place, compressed
-	trees    map[string]map[string][]byte
+	// trees are those that were used last, together at most maxTree bytes.
+	trees     map[string]map[string][]byte
+	treeBytes int
 }
 
 // Empty returns a store without packages and without a folder.
@@ -60,8 +73,8 @@ func Empty() *Store { return &Store{lock: newLock(), notes: map[string]Note{}} }
 
 // Open opens a folder of packages. One that does not exist is empty.
 func Open(dir string) (*Store, error) {
-	s := &Store{dir: dir, lock: newLock(), notes: map[string]Note{}, trees: map[string]map[string][]byte{}}
-	text, err := readFile(filepath.Join(dir, lockFile))
+	s := newStore(dir)
+	text, err := readFile(dir, lockFile, maxLock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -71,8 +84,8 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the packages in %s: %w", dir, err)
 	}
-	if text, err = readFile(filepath.Join(dir, notesFile)); err == nil {
-		err = json.Unmarshal(text, &s.notes)
+	if text, err = readFile(dir, notesFile, maxNotes); err == nil {
+		s.notes, err = readNotes(text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the packages in %s: %s: %w", dir, notesFile, err)
@@ -80,15 +93,58 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && info.Size() > maxText {
-		err = fmt.Errorf("%s has more than %d bytes", name, maxText)
+func newStore(dir string) *Store {
+	return &Store{dir: dir, lock: newLock(), notes: map[string]Note{}, trees: map[string]map[string][]byte{}}
+}
+
+// readNotes reads what was found out about packages.
+func readNotes(text []byte) (map[string]Note, error) {
+	notes := map[string]Note{}
+	if err := json.Unmarshal(text, &notes); err != nil {
+		return nil, err
 	}
+	if notes == nil { // null
+		notes = map[string]Note{}
+	}
+	for name, note := range notes {
+		note.Impure = shortened(note.Impure)
+		notes[name] = note
+	}
+	return notes, nil
+}
+
+// shortened returns the beginning of a text.
+func shortened(text string) string {
+	if len(text) <= maxWhy {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxWhy], "") + "…"
+}
+
+// readFile returns the content of a regular file in a folder. A link may not lead out of the folder.
+func readFile(dir, name string, most int64) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(name)
+	defer func() { _ = root.Close() }()                                 // it was only read
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make it wait
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	content, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(content)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", name, most)
+	}
+	return content, err
 }
 
 // List returns the packages that were asked for, by name.
@@ -105,7 +161,7 @@ func (s *Store) List() []Package {
 
 // Load reads all archives into memory, so that Tree needs the folder no more.
 func (s *Store) Load() error {
-	archives := map[string][]byte{}
+	archives, total := map[string][]byte{}, 0
 	for place, e := range s.lock.Packages {
 		if place == "" {
 			continue
@@ -115,6 +171,9 @@ func (s *Store) Load() error {
 			return err
 		}
 		archives[place] = archive
+		if total += len(archive); total > maxArchives {
+			return errTooLarge
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,12 +181,15 @@ func (s *Store) Load() error {
 	return nil
 }
 
+var errTooLarge = fmt.Errorf("the archives have more than %d bytes together", maxArchives)
+
 // archive returns the archive of an entry, checked.
 func (s *Store) archive(place string, e *entry) ([]byte, error) {
 	archive, ok := s.archives[place]
 	if !ok {
 		var err error
-		if archive, err = readFile(filepath.Join(s.dir, archivesDir, e.archiveName(place))); err != nil {
+		archive, err = readFile(s.dir, path.Join(archivesDir, e.archiveName(place)), maxArchive)
+		if err != nil {
 			return nil, fmt.Errorf("read package %s: %w", place, err)
 		}
 	}
@@ -146,6 +208,7 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 		return tree, nil
 	}
 	tree := map[string][]byte{}
+	budget, size := int64(maxReadAll), 0
 	for _, place := range s.lock.closure(name) {
 		e := s.lock.Packages[place]
 		if e == nil {
@@ -155,13 +218,21 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := unpack(archive)
+		files, err := unpack(archive, &budget)
 		if err != nil {
 			return nil, fmt.Errorf("package %s@%s: %w", nameAt(place), e.Version, err)
 		}
 		for file, content := range files {
 			tree[place+"/"+file] = content
+			size += len(content)
 		}
+		if size > maxTree {
+			return nil, fmt.Errorf("package %s and what it depends on have more than %d bytes of sources", name, maxTree)
+		}
+	}
+	if s.treeBytes += size; s.treeBytes > maxTree {
+		s.treeBytes = size
+		clear(s.trees)
 	}
 	s.trees[name] = tree
 	return tree, nil
@@ -170,6 +241,7 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 // Verify checks every archive against the lock, and unpacks it.
 func (s *Store) Verify() error {
 	var errs []error
+	budget := int64(maxReadAll)
 	for _, place := range slices.Sorted(maps.Keys(s.lock.Packages)) {
 		if place == "" {
 			continue
@@ -177,7 +249,7 @@ func (s *Store) Verify() error {
 		e := s.lock.Packages[place]
 		archive, err := s.archive(place, e)
 		if err == nil {
-			if _, err = unpack(archive); err != nil {
+			if _, err = unpack(archive, &budget); err != nil {
 				err = fmt.Errorf("package %s@%s: %w", nameAt(place), e.Version, err)
 			}
 		}
@@ -189,8 +261,8 @@ func (s *Store) Verify() error {
 // Add resolves packages, each given as name or name@range, together with those that are there, and fetches what is
 // missing. It returns the store as it would be, with the archives in memory. Save writes it to the folder.
 func (s *Store) Add(ctx context.Context, r *Registry, specs []string) (*Store, error) {
-	next := &Store{dir: s.dir, lock: newLock(), notes: maps.Clone(s.notes), archives: map[string][]byte{},
-		trees: map[string]map[string][]byte{}}
+	next := newStore(s.dir)
+	next.notes, next.archives = maps.Clone(s.notes), map[string][]byte{}
 	for place, e := range s.lock.Packages {
 		copied := *e
 		next.lock.Packages[place] = &copied
@@ -204,6 +276,9 @@ func (s *Store) Add(ctx context.Context, r *Registry, specs []string) (*Store, e
 		if !validName(name) {
 			return nil, fmt.Errorf("%.100q is no name of a package; want name or name@range", spec)
 		}
+		if len(wanted) > maxRange {
+			return nil, fmt.Errorf("the range of %s has more than %d characters", name, maxRange)
+		}
 		root.Dependencies[name] = wanted
 		next.notes[name] = Note{Range: wanted}
 		delete(next.lock.Packages, modules+name)
@@ -212,6 +287,7 @@ func (s *Store) Add(ctx context.Context, r *Registry, specs []string) (*Store, e
 		return nil, err
 	}
 	next.lock.prune()
+	total := 0
 	for _, place := range slices.Sorted(maps.Keys(next.lock.Packages)) {
 		if place == "" {
 			continue
@@ -219,11 +295,14 @@ func (s *Store) Add(ctx context.Context, r *Registry, specs []string) (*Store, e
 		e := next.lock.Packages[place]
 		archive, err := s.archive(place, e)
 		if err != nil { // it is not there yet, or is broken
-			if archive, err = r.fetch(ctx, e); err != nil {
+			if archive, err = r.fetch(ctx, place, e); err != nil {
 				return nil, fmt.Errorf("package %s@%s: %w", nameAt(place), e.Version, err)
 			}
 		}
 		next.archives[place] = archive
+		if total += len(archive); total > maxArchives {
+			return nil, errTooLarge
+		}
 	}
 	return next, next.Verify()
 }
@@ -235,7 +314,8 @@ func (s *Store) Remove(names []string) (*Store, error) {
 			return nil, fmt.Errorf("there is no package %.100q", name)
 		}
 	}
-	next := &Store{dir: s.dir, lock: newLock(), notes: maps.Clone(s.notes), trees: map[string]map[string][]byte{}}
+	next := newStore(s.dir)
+	next.notes = maps.Clone(s.notes)
 	maps.Copy(next.lock.Packages, s.lock.Packages)
 	root := *s.lock.Packages[""]
 	root.Dependencies = maps.Clone(root.Dependencies)
@@ -250,7 +330,7 @@ func (s *Store) Remove(names []string) (*Store, error) {
 
 // Note sets what was found out about a package.
 func (s *Store) Note(name string, note Note) {
-	note.Range = s.lock.Packages[""].Dependencies[name]
+	note.Range, note.Impure = s.lock.Packages[""].Dependencies[name], shortened(note.Impure)
 	for _, place := range s.lock.closure(name) {
 		if s.lock.Packages[place].Scripts {
 			note.Scripts = append(note.Scripts, nameAt(place))
@@ -262,15 +342,25 @@ func (s *Store) Note(name string, note Note) {
 // Save writes the store to its folder. The archives are there before the lock that names them; those that nothing names
 // are deleted at the end.
 func (s *Store) Save() error {
-	archives := filepath.Join(s.dir, archivesDir)
-	if err := os.MkdirAll(archives, 0o755); err != nil {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return fmt.Errorf("make the folder of packages: %w", err)
+	}
+	root, err := os.OpenRoot(s.dir) // links do not lead out of it
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.saveTo(root), root.Close())
+}
+
+func (s *Store) saveTo(root *os.Root) error {
+	if err := root.MkdirAll(archivesDir, 0o755); err != nil {
+		return fmt.Errorf("make the folder of archives: %w", err)
 	}
 	named := map[string]bool{}
 	for place, archive := range s.archives {
 		file := s.lock.Packages[place].archiveName(place)
 		named[file] = true
-		if err := replace(filepath.Join(archives, file), archive); err != nil {
+		if err := replace(root, path.Join(archivesDir, file), archive); err != nil {
 			return err
 		}
 	}
@@ -282,36 +372,37 @@ func (s *Store) Save() error {
 	if err != nil {
 		return err
 	}
-	if err := replace(filepath.Join(s.dir, notesFile), append(notes, '\n')); err != nil {
+	if err := replace(root, notesFile, append(notes, '\n')); err != nil {
 		return err
 	}
-	if err := replace(filepath.Join(s.dir, lockFile), text); err != nil {
+	if err := replace(root, lockFile, text); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(archives)
-	if err != nil {
-		return err
-	}
+	return prune(root, named)
+}
+
+// prune deletes the archives that are not named, and what was left half written.
+func prune(root *os.Root, named map[string]bool) error {
+	entries, err := fs.ReadDir(root.FS(), archivesDir)
 	for _, file := range entries {
-		if !named[file.Name()] {
-			err = errors.Join(err, os.Remove(filepath.Join(archives, file.Name())))
+		name := file.Name()
+		unused := path.Ext(name) == archiveEnding && !named[name] || strings.HasPrefix(name, newFile)
+		if unused && file.Type().IsRegular() {
+			err = errors.Join(err, root.Remove(path.Join(archivesDir, name)))
 		}
 	}
 	return err
 }
 
 // replace writes a file, whole or not at all.
-func replace(name string, content []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(name), ".new-")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Chmod(0o644), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), name)
+func replace(root *os.Root, name string, content []byte) error {
+	temp := path.Join(path.Dir(name), newFile+rand.Text())
+	err := root.WriteFile(temp, content, 0o644)
+	if err == nil {
+		err = root.Rename(temp, name)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
+		return errors.Join(err, root.Remove(temp))
 	}
 	return nil
 }

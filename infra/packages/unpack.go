@@ -16,20 +16,27 @@ import (
 const (
 	maxArchive  = 32 << 20  // compressed
 	maxUnpacked = 256 << 20 // of everything that is read
+	maxReadAll  = 1 << 30   // of everything that is read of all archives of a folder
 	maxKept     = 64 << 20  // of the files that are kept
 	maxFile     = 4 << 20   // of a file that is kept; no source of a guest may be longer
 	maxEntries  = 50_000
 	maxPath     = 512
+
+	maxArchives = 256 << 20 // of all archives of a folder, compressed
+	maxTree     = 128 << 20 // of the files of a package and of all that it depends on
 )
 
 // unpack returns the sources in an archive by their paths inside the package. It passes over whatever is no regular
-// file and whatever no code imports, and refuses paths that could leave the package.
-func unpack(archive []byte) (map[string][]byte, error) {
+// file and whatever no code imports, and refuses paths that could leave the package. It subtracts what it reads from
+// budget, which bounds several archives together.
+func unpack(archive []byte, budget *int64) (map[string][]byte, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
 		return nil, fmt.Errorf("the archive is not compressed: %w", err)
 	}
-	limited := &io.LimitedReader{R: zipped, N: maxUnpacked}
+	most := min(maxUnpacked, *budget)
+	limited := &io.LimitedReader{R: zipped, N: most}
+	defer func() { *budget -= most - limited.N }()
 	reader := tar.NewReader(limited)
 	files := map[string][]byte{}
 	kept := 0
@@ -37,7 +44,7 @@ func unpack(archive []byte) (map[string][]byte, error) {
 		head, err := reader.Next()
 		switch {
 		case limited.N <= 0:
-			return nil, fmt.Errorf("the archive unpacks to more than %d bytes", maxUnpacked)
+			return nil, fmt.Errorf("the archive unpacks to more than %d bytes", most)
 		case errors.Is(err, io.EOF):
 			return files, nil
 		case err != nil:
