@@ -13,9 +13,11 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/records"
 	"github.com/airlock-run/airlock/gateway/registry"
 	"github.com/airlock-run/airlock/gateway/schedule"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // background runs what nobody waits for: jobs, their callbacks and schedules. It is nil for a gateway without state.
@@ -38,10 +40,45 @@ func newBackground(cfg Config, deps Deps, e *executor, detail func(error) string
 			Append: e.append, Keys: cfg.SnapshotKeys, Now: deps.Now,
 		},
 		Queues: deps.Wake.Queues,
-		Waits:  jobs.Waits{Keys: cfg.SnapshotKeys, MaxAge: maxAge(deps.Policy), Record: e.append, NewID: deps.NewID},
-		Now:    deps.Now, Random: rand.Float64, Logger: deps.Logger,
+		Waits: jobs.Waits{
+			Keys: cfg.SnapshotKeys, MaxAge: maxAge(deps.Policy), Record: e.append, NewID: deps.NewID,
+			Paused: pausedRecords(deps.Records),
+		},
+		Now: deps.Now, Random: rand.Float64, Logger: deps.Logger,
 	})
 	return b, err
+}
+
+// maxPauses bounds the pauses that one look reads.
+const maxPauses = 20_000
+
+// pausedRecords returns a func that passes the records of pauses to fn whose executions began from since to until. It
+// returns nil for records without an index, in which these cannot be found at once.
+func pausedRecords(
+	store Records,
+) func(ctx context.Context, since, until time.Time, fn func(audit.Record) error) error {
+	if _, indexed := store.(records.Index); !indexed {
+		return nil
+	}
+	return func(ctx context.Context, since, until time.Time, fn func(audit.Record) error) error {
+		q := audit.Query{Status: string(execution.Paused), Since: since, Until: until, Limit: 500}
+		for seen := 0; seen < maxPauses; {
+			page, err := store.List(ctx, q)
+			if err != nil {
+				return err
+			}
+			for _, r := range page.Items {
+				if err := fn(r); err != nil {
+					return err
+				}
+			}
+			if page.Next == "" {
+				return nil
+			}
+			seen, q.Cursor = seen+len(page.Items), page.Next
+		}
+		return nil
+	}
 }
 
 // maxAge returns a func that returns how long a paused execution of a tier may exist. A tier that is gone, or that no

@@ -137,12 +137,20 @@ type Pending struct {
 
 // An Ending is the end of a paused execution that does not run again.
 type Ending struct {
-	Status Status    `json:"status"` // Expired or Cancelled
+	Status Status    `json:"status"` // Expired, Cancelled or Failed
 	Reason string    `json:"reason"`
 	By     Caller    `json:"by"`
 	At     time.Time `json:"at"`
 	// Record is the ID of its audit record.
 	Record string `json:"record"`
+	// Code is what is known of the code if the job has no request.
+	Code *CodeSum `json:"code,omitempty"`
+}
+
+// A CodeSum identifies code.
+type CodeSum struct {
+	SHA256 string `json:"sha256"`
+	Bytes  int    `json:"bytes"`
 }
 
 // A Wait is the progress of an execution that has paused.
@@ -153,6 +161,8 @@ type Wait struct {
 	Run     string `json:"run"`
 	// Since is when the execution first paused. Until then it was an ordinary one.
 	Since time.Time `json:"since"`
+	// Attempts counts how often the segment was begun again because what it led to was lost.
+	Attempts int `json:"attempts,omitempty"`
 	// Changed is when it last paused or was resumed.
 	Changed time.Time `json:"changed"`
 	// ExpiresAt is when the execution expires, and DueAt when something has to be done about it, at the latest then.

@@ -70,10 +70,11 @@ type Upkeep interface {
 // A Runner runs jobs and makes their callbacks.
 type Runner interface {
 	// Run runs a job to its end. If the job did not begin, again says when to try again, and is more than 0. When ctx
-	// ends, the result is that of a cancelled execution.
+	// ends, the result is that of a cancelled execution. Like Recorded, it may return a result with the status queued.
 	Run(ctx context.Context, job execution.Job) (result execution.Result, again time.Duration)
-	// Recorded reports whether a lost job has its audit record, and returns the result to give in that case. It may take
-	// as long as the job did.
+	// Recorded reports whether a lost job has its audit record, and returns the result to give in that case. The status of
+	// the result is queued if the segment of the job must run again under another record. It may take as long as the job
+	// did.
 	Recorded(ctx context.Context, job execution.Job) (result execution.Result, recorded bool, err error)
 	// Send makes one attempt to call the receiver back.
 	Send(ctx context.Context, job execution.Job) Receipt
@@ -125,6 +126,8 @@ type Queue struct {
 	atWork   map[string]int // jobs that run, by tenant
 	waiting  map[string]int // callbacks that wait for a place, by tenant
 	adopting map[string]bool
+	// looked is when executions began that endUnstored need not look at again.
+	looked time.Time
 }
 
 // New checks the configuration and starts nothing.

@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // RunDue does everything that is due, and nothing continues after it.
@@ -104,5 +109,86 @@ func cancelInTurnOn(t *testing.T, open opener) {
 		execution.Caller{})
 	if err := errors.Join(err, <-turned); err != nil || !ran || job.Status != execution.Cancelled {
 		t.Errorf("%s %v %v", job.Status, ran, err)
+	}
+}
+
+// An execution that recorded its first pause, and that no store has, ends once its gateway cannot store it any more.
+func TestUnstoredPauseEnds(t *testing.T) {
+	t.Parallel()
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &clock{}
+			store, shut := open(t, c)
+			t.Cleanup(func() {
+				if err := shut(); err != nil {
+					t.Error(err)
+				}
+			})
+			began := c.now().UTC()
+			paused := audit.Record{ID: id(1), Status: "paused", Time: began, CodeSHA256: "sum", CodeBytes: 7, Policy: "agent",
+				Caller: audit.Caller{Tenant: "t", Subject: "ann"}}
+			later := audit.Record{ID: id(3), Status: "paused", Time: began, Lineage: audit.Lineage{Parent: id(2), Segment: 2}}
+			stored := execution.Job{ID: id(4), Tenant: "t", Status: execution.Paused, Waits: execution.Waits{
+				Wait: &execution.Wait{Segment: 1, ExpiresAt: began.Add(1000 * time.Hour), DueAt: began.Add(1000 * time.Hour)}}}
+			if err := store.Submit(t.Context(), stored); err != nil {
+				t.Fatal(err)
+			}
+			var written []audit.Record
+			q, err := jobs.New(jobs.Config{
+				Store: store, Runner: &script{}, Now: c.now, Random: func() float64 { return 0 },
+				Logger: slog.New(slog.DiscardHandler),
+				Waits: jobs.Waits{
+					NewID: func() string { return id(9) },
+					Record: func(_ context.Context, r audit.Record) error {
+						written = append(written, r)
+						return nil
+					},
+					Paused: func(_ context.Context, since, until time.Time, fn func(audit.Record) error) error {
+						if began.Before(since) || !began.Before(until) {
+							return nil
+						}
+						return errors.Join(fn(paused), fn(later), fn(audit.Record{ID: id(4), Status: "paused", Time: began}))
+					},
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			due := func() (execution.Job, error) {
+				t.Helper()
+				if err := q.RunDue(t.Context(), ""); err != nil {
+					t.Fatal(err)
+				}
+				return q.Job(t.Context(), id(1))
+			}
+			if _, err := due(); !errors.Is(err, execution.ErrNotFound) {
+				t.Errorf("at once: %v", err) // its gateway may be about to store it
+			}
+			for _, after := range []time.Duration{time.Hour, time.Minute, 7 * 24 * time.Hour} {
+				c.add(after)
+				job, err := due()
+				if after > time.Hour {
+					continue // it is not looked at again, also when the job is deleted
+				}
+				if err != nil || job.Status != execution.Failed || job.Subject != "ann" ||
+					!strings.Contains(string(job.Result), "died before it stored") {
+					t.Errorf("%s %s, %v", job.Status, job.Result, err)
+				}
+			}
+			if len(written) != 1 {
+				t.Fatalf("%d records", len(written))
+			}
+			w := written[0]
+			got := audit.Record{ID: w.ID, Status: w.Status, CodeSHA256: w.CodeSHA256, CodeBytes: w.CodeBytes, Policy: w.Policy,
+				Caller: w.Caller, Lineage: w.Lineage}
+			if diff := cmp.Diff(audit.Record{ID: id(9), Status: "error", CodeSHA256: "sum", CodeBytes: 7, Policy: "agent",
+				Caller: paused.Caller, Lineage: audit.Lineage{Parent: id(1), Segment: 1}}, got); diff != "" {
+				t.Error(diff)
+			}
+			if job, err := q.Job(t.Context(), id(4)); err == nil && job.Status == execution.Failed {
+				t.Error("one that is stored has ended, too")
+			}
+		})
 	}
 }

@@ -94,24 +94,42 @@ func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution
 		return result, max(exec.RetryAfter, time.Second)
 	}
 	r.Logger.Warn("a job failed", "execution", job.ID, "error", err)
+	if record, err := r.Records.Get(ctx, job.RunID()); err == nil && waits.Repeats(job, record) {
+		return repeated(record), 0
+	}
 	line := r.Detail(err)
 	result.Status, result.Error = execution.Failed, &line
 	return result, 0
 }
 
+// repeated returns the result of a segment that must run again.
+func repeated(record audit.Record) execution.Result {
+	result := governance.Result(record)
+	result.Status = execution.Queued
+	return result
+}
+
 // Recorded implements Runner for a job whose process died between the record of the execution and the storing of its
 // result. The record says how the execution ended. Its value is found by running the job again if the execution
-// touched nothing outside, and is returned only if the record has its hash.
+// touched nothing outside, and is returned only if the record has its hash. A segment of an execution that has paused
+// runs again in any case, and each attempt has a record: tools recognize the repeated calls.
 func (r *ExecutionRunner) Recorded(ctx context.Context, job execution.Job) (execution.Result, bool, error) {
 	record, err := r.Records.Get(ctx, job.RunID())
-	if errors.Is(err, audit.ErrNotFound) {
+	if errors.Is(err, audit.ErrNotFound) && job.Wait == nil {
 		return execution.Result{}, false, nil
+	}
+	if errors.Is(err, audit.ErrNotFound) {
+		record = waits.LostRecord(job, r.Now())
+		err = r.Append(ctx, record)
 	}
 	if err != nil {
 		return execution.Result{}, false, err
 	}
+	if waits.Repeats(job, record) {
+		return repeated(record), true, nil
+	}
 	result := governance.Result(record)
-	if result.Status == execution.Completed && record.Usage.APICalls == 0 && job.Wait == nil {
+	if result.Status == execution.Completed && record.Usage.APICalls == 0 {
 		if found, ok := r.runAgain(ctx, job, record); ok {
 			return found, true, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -82,6 +83,63 @@ func TestRecordedJob(t *testing.T) {
 	runner := &jobs.ExecutionRunner{Executor: &broken{}, Records: oneRecord(record)}
 	if _, found, err := runner.Recorded(t.Context(), execution.Job{ID: "exec_9876543210"}); found || err != nil {
 		t.Errorf("a job without a record: %t, %v", found, err)
+	}
+}
+
+// What a record says about the segment of an execution that has paused before decides whether it runs again.
+func TestRecordedSegment(t *testing.T) {
+	t.Parallel()
+	line := "it failed"
+	for _, c := range []struct {
+		name string
+		// status is that of the segment's record; there is none if it is empty.
+		status execution.Status
+		want   execution.Status
+		error  *string
+	}{
+		{"it paused", execution.Paused, execution.Queued, nil},
+		{"it completed", execution.Completed, execution.Queued, nil},
+		{"it failed", execution.Failed, execution.Failed, &line},
+		{"it left no record", "", execution.Queued, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			record := audit.Record{ID: "exec_segment0002", Status: string(c.status), Usage: audit.Usage{APICalls: 1}}
+			if c.error != nil {
+				record.Error = *c.error
+			}
+			if c.status == "" {
+				record.ID = "exec_other00000"
+			}
+			var written []audit.Record
+			runner := &jobs.ExecutionRunner{Executor: &broken{}, Records: oneRecord(record), Now: time.Now,
+				Append: func(_ context.Context, r audit.Record) error {
+					written = append(written, r)
+					return nil
+				}}
+			job := execution.Job{ID: "exec_0123456789",
+				Waits: execution.Waits{Wait: &execution.Wait{Segment: 2, Run: "exec_segment0002"}}}
+			got, recorded, err := runner.Recorded(t.Context(), job)
+			if err != nil || !recorded || got.Status != c.want {
+				t.Fatalf("recorded %t, %s, %v", recorded, got.Status, err)
+			}
+			if diff := cmp.Diff(c.error, got.Error); c.want == execution.Failed && diff != "" {
+				t.Error(diff)
+			}
+			if lost := c.status == ""; lost != (len(written) == 1) {
+				t.Fatalf("%d records were written", len(written))
+			}
+			if c.status != "" {
+				return
+			}
+			if w := written[0]; w.ID != "exec_segment0002" || w.Parent != job.ID || w.Segment != 2 || w.Status != "error" {
+				t.Errorf("the attempt is recorded as %+v", w)
+			}
+			runner.Records = oneRecord(written[0]) // the next process died, too, before the job was queued again
+			if got, _, err = runner.Recorded(t.Context(), job); err != nil || got.Status != execution.Queued {
+				t.Errorf("looked at again: %s, %v", got.Status, err)
+			}
+		})
 	}
 }
 

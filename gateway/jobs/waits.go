@@ -22,6 +22,9 @@ type Waits struct {
 	// Record writes the record of a decision about a paused job, or of its end. It does not fail if the record exists.
 	Record func(ctx context.Context, record audit.Record) error
 	NewID  func() string
+	// Paused passes the records of pauses to fn whose executions began from since to until. It may be nil, if that would
+	// take long.
+	Paused func(ctx context.Context, since, until time.Time, fn func(audit.Record) error) error
 }
 
 // advanceAtOnce is how many paused executions one look may advance.
@@ -148,9 +151,13 @@ func callerOf(job execution.Job) execution.Caller {
 	return execution.Caller{Subject: job.Subject, Tenant: job.Tenant, IP: job.IP}
 }
 
-// endOrPark ends a job that ran, or pauses it.
+// endOrPark ends a job that ran, or pauses it. A result with the status queued has its segment run again.
 func (q *Queue) endOrPark(j *execution.Job, result execution.Result) error {
-	if result.Status != execution.Paused {
+	switch result.Status {
+	case execution.Paused:
+	case execution.Queued:
+		return repeat(q, j, result)
+	default:
 		return q.end(j, result)
 	}
 	cancelled := j.Cancel
@@ -158,6 +165,16 @@ func (q *Queue) endOrPark(j *execution.Job, result execution.Result) error {
 		return err
 	}
 	return q.endPaused(j, execution.Cancelled, "the execution was cancelled", callerOf(*j))
+}
+
+// repeat queues the segment of a job once more, or ends the job if that has happened too often.
+func repeat(q *Queue, j *execution.Job, result execution.Result) error {
+	if waits.Again(j, q.cfg.Waits.NewID(), q.cfg.Now()) {
+		return nil
+	}
+	line := "the execution has ended: the processes that ran its last segment died too often"
+	result.Status, result.Error = execution.Failed, &line
+	return q.end(j, result)
 }
 
 // park pauses a job with its encrypted snapshot.

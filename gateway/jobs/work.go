@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/waits"
 )
 
 // tick is how often a queue looks for work that others left: jobs of other processes, cancellations, due times.
@@ -187,12 +186,8 @@ func (q *Queue) take(ctx context.Context, job execution.Job) {
 		if j.Status != execution.Running || j.Owner != job.Owner {
 			return errTaken
 		}
-		if recorded && result.Status == execution.Paused { // its snapshot was lost
-			waits.Again(j, q.cfg.Waits.NewID(), q.cfg.Now())
-			return nil
-		}
 		if recorded {
-			return q.end(j, result)
+			return q.endOrPark(j, result)
 		}
 		j.Status, j.Owner = execution.Queued, ""
 		return nil
@@ -221,6 +216,11 @@ func (q *Queue) tidy(loop context.Context) {
 		if n%5 == 0 {
 			if err := q.adopt(loop); err != nil {
 				q.complain(loop, "orphans cannot be found", err)
+			}
+		}
+		if n%600 == 30 { // not at once: a gateway that starts has more to do
+			if err := q.endUnstored(loop); err != nil {
+				q.complain(loop, "executions whose pause was not stored cannot be found", err)
 			}
 		}
 		if n%600 == 599 {

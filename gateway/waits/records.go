@@ -30,8 +30,50 @@ func EndRecord(j execution.Job) audit.Record {
 	e := j.Wait.Ending
 	r := record(j, e.Record, e.By, e.At)
 	r.Status, r.Error = string(e.Status), e.Reason
+	if e.Code != nil {
+		r.CodeSHA256, r.CodeBytes = e.Code.SHA256, e.Code.Bytes
+	}
 	return r
 }
+
+// Unstored returns the job that ends an execution whose record says that it paused, and that no store has. id becomes
+// the ID of the record of its end.
+func Unstored(r audit.Record, id string, now time.Time) execution.Job {
+	now = now.UTC()
+	by := execution.Caller(r.Caller)
+	j := execution.Job{
+		ID: r.ID, Tenant: by.Tenant, Subject: by.Subject, Kinds: true, IP: by.IP, Via: r.Via, ReceivedAt: r.Time,
+		Status: execution.Paused, StartedAt: r.Time,
+		Request: execution.Request{Code: r.Code, Language: r.Language},
+	}
+	if f := r.Function; f != nil {
+		j.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
+	}
+	j.Wait = &execution.Wait{
+		Segment: 1, Run: r.ID, Since: now, Changed: now, ExpiresAt: now, DueAt: now, Tier: r.Policy,
+		EngineBuild: r.EngineBuild, Ending: &execution.Ending{
+			Status: execution.Failed, By: by, At: now, Record: id,
+			Reason: "the execution has ended: it paused, and its gateway died before it stored the execution",
+			Code:   &execution.CodeSum{SHA256: r.CodeSHA256, Bytes: r.CodeBytes},
+		},
+	}
+	return j
+}
+
+// lostSegment is the error of a segment whose process died.
+const lostSegment = "the process that ran this segment died before it recorded the segment; the segment runs again"
+
+// LostRecord returns the record of the attempt at the segment of a job whose process died without a record. What the
+// attempt did is not known.
+func LostRecord(j execution.Job, now time.Time) audit.Record {
+	r := record(j, j.RunID(), execution.Caller{Subject: j.Subject, Tenant: j.Tenant, IP: j.IP}, now)
+	r.Via, r.Status, r.Error = j.Via, string(execution.Failed), lostSegment
+	return r
+}
+
+// lost reports whether a record is a LostRecord. In records of segments that ran, code determines the error, and
+// custody has further steps.
+func lost(r audit.Record) bool { return r.Error == lostSegment && len(r.Custody) == 2 }
 
 func record(j execution.Job, id string, by execution.Caller, at time.Time) audit.Record {
 	source := j.Request.Main()

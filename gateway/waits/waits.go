@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // A Refusal says why a change does not apply to a paused execution. Nothing was changed.
@@ -286,19 +287,40 @@ func Queue(j *execution.Job, run string, seqs map[int]bool, now time.Time) error
 	if !any {
 		return ErrNotAnswered
 	}
-	wait.Segment, wait.Run, wait.Changed = wait.Segment+1, run, now.UTC()
+	wait.Segment, wait.Run, wait.Changed, wait.Attempts = wait.Segment+1, run, now.UTC(), 0
 	j.Wait, j.Status = wait, execution.Queued
 	return nil
 }
 
-// Again queues a segment once more whose outcome was lost. run becomes the ID of its record.
-func Again(j *execution.Job, run string, now time.Time) {
+// maxAttempts is how often a segment may begin again.
+const maxAttempts = 10
+
+// Again queues a segment once more whose outcome was lost. run becomes the ID of its record. It reports false, and
+// changes nothing, if that has happened too often.
+func Again(j *execution.Job, run string, now time.Time) bool {
 	wait := j.Wait.Clone()
 	if wait == nil {
 		wait = &execution.Wait{Segment: 1}
 	}
-	wait.Run, wait.Changed = run, now.UTC()
+	if wait.Attempts == maxAttempts {
+		return false
+	}
+	wait.Run, wait.Changed, wait.Attempts = run, now.UTC(), wait.Attempts+1
 	j.Wait, j.Status, j.Owner = wait, execution.Queued, ""
+	return true
+}
+
+// Repeats reports whether a segment of a job must run again because what its record says it led to was lost: a
+// snapshot, the value of an execution that has paused before, or everything, as its process died. r is the record of
+// the segment. The tools of an execution that has never paused do not expect the same call twice.
+func Repeats(j execution.Job, r audit.Record) bool {
+	switch execution.Status(r.Status) {
+	case execution.Paused:
+		return true
+	case execution.Completed:
+		return j.Wait != nil
+	}
+	return lost(r)
 }
 
 // Resume returns what a function needs to run the segment of a job, or nil for a job that has never paused. snapshot is

@@ -298,3 +298,29 @@ func TestDecisions(t *testing.T) {
 		})
 	}
 }
+
+// A segment is repeated a bounded number of times; the next segment may be repeated as often.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	job := execution.Job{ID: "exec_0123456789", Status: execution.Running}
+	repeat := func() (n int) {
+		for ; waits.Again(&job, fmt.Sprintf("exec_again%05d", n), time.Now()) && n < 100; n++ {
+			if job.Status != execution.Queued || job.RunID() != fmt.Sprintf("exec_again%05d", n) {
+				t.Fatalf("%s, %s", job.Status, job.RunID())
+			}
+			job.Status = execution.Running
+		}
+		return n
+	}
+	if n := repeat(); n != 10 {
+		t.Errorf("the first segment is repeated %d times", n)
+	}
+	job.Status = execution.Paused
+	job.Wait.Pending = []execution.Pending{{Waiting: execution.Waiting{Seq: 1}, Answer: &execution.Answer{Seq: 1}}}
+	if err := waits.Queue(&job, "exec_segment0002", map[int]bool{1: true}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if n := repeat(); n != 10 {
+		t.Errorf("the second segment is repeated %d times", n)
+	}
+}

@@ -72,7 +72,7 @@ func (w *waiter) Recorded(_ context.Context, job execution.Job) (execution.Resul
 	defer w.mu.Unlock()
 	result := execution.Result{ID: job.RunID(), Status: execution.Completed, Policy: "standard", EngineBuild: "e"}
 	if job.Wait == nil || job.Wait.Segment == 1 {
-		result.Status = execution.Paused
+		result.Status = execution.Queued
 	}
 	return result, w.records[job.RunID()] > 0, nil
 }
