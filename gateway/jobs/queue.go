@@ -126,7 +126,7 @@ type Queue struct {
 	atWork   map[string]int // jobs that run, by tenant
 	waiting  map[string]int // callbacks that wait for a place, by tenant
 	adopting map[string]bool
-	// looked is when executions began that endUnstored need not look at again.
+	// looked is when executions began that unstored need not look at again.
 	looked time.Time
 }
 

@@ -50,7 +50,7 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 		return errors.Join(q.runOne(begin, running, id), q.deliverAll(running))
 	}
 	return errors.Join(
-		q.adoptAll(running), q.endUnstored(running), q.advanceDue(running),
+		q.adoptAll(running), unstored{q}.end(running), q.advanceDue(running),
 		q.deliverAll(running), q.drain(begin, running), q.deliverAll(running), q.prune(running),
 	)
 }

@@ -17,10 +17,14 @@ const (
 	late = 10 * time.Minute
 )
 
-// endUnstored ends executions of callers that waited, whose function recorded a pause, and whose gateway died before it
+// An unstored ends executions of callers that waited, whose function recorded a pause, and whose gateway died before it
 // stored them. A job in the place of such an execution ends it, so that it ends once however many processes look, and
 // cannot be stored any more.
-func (q *Queue) endUnstored(ctx context.Context) error {
+type unstored struct{ q *Queue }
+
+// end ends all of them.
+func (u unstored) end(ctx context.Context) error {
+	q := u.q
 	now := q.cfg.Now()
 	until := now.Add(-settled)
 	q.mu.Lock()
@@ -33,7 +37,7 @@ func (q *Queue) endUnstored(ctx context.Context) error {
 	if q.cfg.Waits.Paused == nil || !since.Before(until) {
 		return nil
 	}
-	err := q.cfg.Waits.Paused(ctx, since, until, func(r audit.Record) error { return q.endIfUnstored(ctx, r) })
+	err := q.cfg.Waits.Paused(ctx, since, until, func(r audit.Record) error { return u.endOne(ctx, r) })
 	if err == nil {
 		q.mu.Lock()
 		q.looked = until.Add(-late)
@@ -42,7 +46,9 @@ func (q *Queue) endUnstored(ctx context.Context) error {
 	return err
 }
 
-func (q *Queue) endIfUnstored(ctx context.Context, r audit.Record) error {
+// endOne ends the execution that a record says has paused, if no store has it.
+func (u unstored) endOne(ctx context.Context, r audit.Record) error {
+	q := u.q
 	if r.Parent != "" {
 		return nil // a later segment, whose job is stored
 	}

@@ -219,7 +219,7 @@ func (q *Queue) tidy(loop context.Context) {
 			}
 		}
 		if n%600 == 30 { // not at once: a gateway that starts has more to do
-			if err := q.endUnstored(loop); err != nil {
+			if err := (unstored{q}).end(loop); err != nil {
 				q.complain(loop, "executions whose pause was not stored cannot be found", err)
 			}
 		}
