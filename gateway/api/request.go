@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
@@ -109,6 +111,18 @@ func DecodeSmall(c *fiber.Ctx, v any, what string) error {
 		return err
 	}
 	return execution.DecodeMember("", body, v, what)
+}
+
+// DecodeLoose decodes a JSON object into v, for the APIs of other services: it ignores members that v does not have.
+// Names match exactly, and no object has one twice. what says which types the members have.
+func DecodeLoose(body []byte, v any, what string) error {
+	if _, err := execution.Members(body); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, v, jsontext.AllowDuplicateNames(true)); err != nil {
+		return &Problem{Status: 400, Code: "invalid_request", Detail: "a member has the wrong type: " + what}
+	}
+	return nil
 }
 
 // Query returns the parameters of a request. It refuses unknown and repeated parameters and leaves out empty ones.

@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -28,14 +29,9 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 	}
 	session := utils.CopyString(c.Get(sandboxID))
 	request, err := api.Decode(c, h.Turns, func(body []byte) (execution.Request, error) {
-		var w wireExecution
-		if err := decode(body, &w); err != nil {
-			return execution.Request{}, err
-		}
-		if w.ContextID != "" {
-			session = w.ContextID
-		}
-		return w.request()
+		context, request, err := readExecution(body)
+		session = cmp.Or(context, session)
+		return request, err
 	})
 	if err != nil {
 		return err
@@ -62,6 +58,16 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 	c.Set(api.ExecutionID, result.ID)
 	c.Set(fiber.HeaderContentType, "application/x-ndjson")
 	return c.Send(body)
+}
+
+// readExecution returns the context that a request names, or "", and the execution request.
+func readExecution(body []byte) (context string, request execution.Request, err error) {
+	var w wireExecution
+	if err := api.DecodeLoose(body, &w, "code, context_id and language are strings"); err != nil {
+		return "", request, err
+	}
+	request, err = w.request()
+	return w.ContextID, request, err
 }
 
 // request returns the execution request. It obeys the rules of every other one.

@@ -103,3 +103,19 @@ func TestLines(t *testing.T) {
 		})
 	}
 }
+
+// A request that is accepted has the code that it names, as TypeScript, and nothing else.
+func FuzzReadExecution(f *testing.F) {
+	f.Add([]byte(`{"code":"1","context_id":"sess_0123456789","env_vars":{}}`))
+	f.Add([]byte(`{"code":"1","Code":"2","language":"ts","x":[{}]}`))
+	f.Add([]byte(`{"code":"\ud800","env_vars":null}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		_, r, err := readExecution(body)
+		if err != nil {
+			return
+		}
+		if diff := cmp.Diff(execution.Request{Code: r.Code, Language: "typescript"}, r); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

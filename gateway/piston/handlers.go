@@ -32,9 +32,17 @@ func (h *Handlers) read(body []byte) (program, error) {
 	if known {
 		err = p.limitTo(tier)
 	}
-	if err == nil {
-		p.request, err = execution.DecodeRequest(api.Raw(p.request))
+	if err != nil {
+		return p, err
 	}
+	// The contents of files are copied: the rules concern their paths only, and bytes are far longer in JSON.
+	files, checked := p.request.Files, p.request
+	checked.Files = make(map[string]execution.File, len(files))
+	for name := range files {
+		checked.Files[name] = nil
+	}
+	p.request, err = execution.DecodeRequest(api.Raw(checked))
+	p.request.Files = files
 	return p, err
 }
 

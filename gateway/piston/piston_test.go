@@ -2,10 +2,12 @@ package piston
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy"
@@ -98,6 +100,22 @@ func TestRefusals(t *testing.T) {
 			`File path "a/../../b" tries to escape parent directory`},
 		{"base64", `{"language":"js","version":"*","files":[{"content":"%","encoding":"base64"}]}`,
 			"files[0].content is not valid base64"},
+		{"a name in other letters", `{"language":"js","version":"*","Files":[{"content":"1"}]}`,
+			"files is required as an array"},
+		{"a member of a file in other letters", `{"language":"js","version":"*","files":[{"Content":"1"}]}`,
+			"files[0].content is required as a string"},
+		{"a long selector", `{"language":"js","version":"` + strings.Repeat("*||", 40) + `","files":[]}`,
+			"js-" + strings.Repeat("*||", 13) + "*… runtime is unknown"},
+		{"a number beyond all", with(`"run_timeout":1e999`), "If specified, run_timeout must be a number"},
+		{"a lone surrogate", with(`"stdin":"\ud800"`),
+			"stdin: the body is not valid JSON: invalid surrogate pair `\\ud800\"}` in string (byte 66)"},
+		{"a NUL in a path", `{"language":"js","version":"*","files":[{"name":"a\u0000b","content":"1"}]}`,
+			`files: "a\x00b" is not a plain relative path of at most 255 bytes, such as lib/util.js`},
+		{"a backslash in a path", `{"language":"js","version":"*","files":[{"name":"..\\b","content":"1"}]}`,
+			`files: "..\\b" is not a plain relative path of at most 255 bytes, such as lib/util.js`},
+		{"a folder that is a file",
+			`{"language":"js","version":"*","files":[{"name":"a","content":"1"},{"name":"a/b","content":"1"}]}`,
+			`files: "a" is given as a file and as a folder`},
 		{"an empty program", `{"language":"js","version":"*","files":[{"content":""}]}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -157,4 +175,38 @@ func TestStages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A request that is accepted obeys the rules of every other one, and its files stay in the folder of the execution.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"language":"js","version":"*","files":[{"name":"a/../b.js","content":"1"}],"run_timeout":1.5}`))
+	f.Add([]byte(`{"language":"ts","version":">=5","files":[{"content":"1"},` +
+		`{"name":"a","content":"00","encoding":"hex"}]}`))
+	f.Add([]byte(`{"language":"js","version":"*","files":[{"content":"1"}],"stdin":"\ud800",` +
+		`"args":["a"],"policy":"agent"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r, err := read(string(body))
+		if err != nil {
+			return
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := execution.DecodeRequest(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(r, again, cmpopts.EquateEmpty()); diff != "" {
+			t.Error(diff)
+		}
+		if _, ok := r.Files[r.Entry]; !ok {
+			t.Errorf("%q is not among the files", r.Entry)
+		}
+		for name := range r.Files {
+			if !filepath.IsLocal(name) {
+				t.Errorf("%q leaves the folder", name)
+			}
+		}
+	})
 }

@@ -3,10 +3,12 @@ package piston
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
@@ -16,19 +18,19 @@ import (
 // wireRequest is the body of POST /api/v2/execute. Like Piston, it ignores further members. Policy is the only one
 // that Piston does not have.
 type wireRequest struct {
-	Language json.RawMessage `json:"language"`
-	Version  json.RawMessage `json:"version"`
-	Files    json.RawMessage `json:"files"`
-	Stdin    *string         `json:"stdin"`
-	Args     []string        `json:"args"`
-	Policy   string          `json:"policy"`
+	Language jsontext.Value `json:"language"`
+	Version  jsontext.Value `json:"version"`
+	Files    jsontext.Value `json:"files"`
+	Stdin    *string        `json:"stdin"`
+	Args     []string       `json:"args"`
+	Policy   string         `json:"policy"`
 
-	RunTimeout         any `json:"run_timeout"`
-	RunCPUTime         any `json:"run_cpu_time"`
-	RunMemoryLimit     any `json:"run_memory_limit"`
-	CompileTimeout     any `json:"compile_timeout"`
-	CompileCPUTime     any `json:"compile_cpu_time"`
-	CompileMemoryLimit any `json:"compile_memory_limit"`
+	RunTimeout         jsontext.Value `json:"run_timeout"`
+	RunCPUTime         jsontext.Value `json:"run_cpu_time"`
+	RunMemoryLimit     jsontext.Value `json:"run_memory_limit"`
+	CompileTimeout     jsontext.Value `json:"compile_timeout"`
+	CompileCPUTime     jsontext.Value `json:"compile_cpu_time"`
+	CompileMemoryLimit jsontext.Value `json:"compile_memory_limit"`
 }
 
 type wireFile struct {
@@ -47,7 +49,7 @@ type program struct {
 
 type limit struct {
 	name  string
-	value any
+	value jsontext.Value
 	// most returns the limit of a tier. It is nil for the compile stage, which does not exist.
 	most func(t policy.Tier) float64
 	set  func(r *execution.Request, value float64)
@@ -59,13 +61,10 @@ func refuse(field, format string, args ...any) error {
 
 // decode reads a request. Its errors are those of Piston.
 func decode(body []byte) (program, error) {
-	// Members refuses what no request may contain: duplicate names, deep nesting, invalid UTF-8.
-	if _, err := execution.Members(body); err != nil {
-		return program{}, err
-	}
 	var w wireRequest
-	if err := json.Unmarshal(body, &w); err != nil {
-		return program{}, refuse("", "a member has the wrong type: stdin and policy are strings, args is an array of strings")
+	const what = "stdin and policy are strings, args is an array of strings"
+	if err := api.DecodeLoose(body, &w, what); err != nil {
+		return program{}, err
 	}
 	language, version := text(w.Language), text(w.Version)
 	switch {
@@ -110,7 +109,7 @@ func stdin(given *string) string {
 }
 
 // text returns the value of a JSON string, or "".
-func text(raw json.RawMessage) string {
+func text(raw jsontext.Value) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
@@ -118,9 +117,9 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-func filesOf(raw json.RawMessage) ([]wireFile, error) {
-	var all []json.RawMessage
-	if json.Unmarshal(raw, &all) != nil || all == nil {
+func filesOf(raw jsontext.Value) ([]wireFile, error) {
+	var all []jsontext.Value
+	if json.Unmarshal(raw, &all, jsontext.AllowDuplicateNames(true)) != nil || all == nil {
 		return nil, refuse("files", "files is required as an array")
 	}
 	if len(all) > execution.MaxFiles {
@@ -128,7 +127,7 @@ func filesOf(raw json.RawMessage) ([]wireFile, error) {
 	}
 	files := make([]wireFile, len(all))
 	for i, f := range all {
-		if json.Unmarshal(f, &files[i]) != nil || files[i].Content == nil {
+		if json.Unmarshal(f, &files[i], jsontext.AllowDuplicateNames(true)) != nil || files[i].Content == nil {
 			return nil, refuse(fmt.Sprintf("files[%d].content", i), "files[%d].content is required as a string", i)
 		}
 	}
@@ -180,12 +179,12 @@ func (w wireRequest) limits() []limit {
 // limitTo lowers the limits of the tier to those of the request. Zero, and -1 for memory, stand for the tier's.
 func (p *program) limitTo(t policy.Tier) error {
 	for _, l := range p.limits {
-		if l.value == nil {
+		if l.value == nil || l.value.Kind() == 'n' {
 			continue
 		}
-		value, isNumber := l.value.(float64)
+		var value float64
 		switch {
-		case !isNumber:
+		case l.value.Kind() != '0', json.Unmarshal(l.value, &value) != nil:
 			return refuse(l.name, "If specified, %s must be a number", l.name)
 		case l.most == nil, value == 0, value == -1 && strings.HasSuffix(l.name, "memory_limit"):
 			continue

@@ -26,8 +26,14 @@ var runtimes = []runtime{
 // Runtimes serves GET /api/v2/runtimes.
 func (h *Handlers) Runtimes(c *fiber.Ctx) error { return api.Send(c, runtimes) }
 
+// maxSelector bounds a version selector, in bytes.
+const maxSelector = 100
+
 // find returns the runtime of a language, or of an alias, whose version satisfies a selector.
 func find(language, version string) (runtime, bool) {
+	if len(version) > maxSelector {
+		return runtime{}, false
+	}
 	selector, err := semver.NewConstraint(version)
 	if err != nil {
 		return runtime{}, false
