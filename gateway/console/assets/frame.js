@@ -33,6 +33,19 @@ if (button) {
   });
 }
 
+// On a phone the links scroll sideways. The current one is in sight.
+const current = document.querySelector("nav [aria-current]");
+
+function showCurrent() {
+  const bar = current.closest("nav"), outer = bar.getBoundingClientRect(), inner = current.getBoundingClientRect();
+  bar.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+}
+
+if (current) {
+  showCurrent();
+  addEventListener("resize", showCurrent);
+}
+
 // showLive shows whether the page is updated: "live", "paused", "connecting", "offline", or "" for a page that never
 // is.
 export function showLive(state, text) {

@@ -14,6 +14,8 @@ func (b *tab) looked(name string, after func()) {
 			after()
 			b.wait(`[...document.querySelectorAll(".drawing")].every(d => d.getBoundingClientRect().width <= ` +
 				`d.parentElement.clientWidth + 1)`)
+			b.wait(`(link => !link || (link.left >= 0 && link.right <= innerWidth))(` +
+				`document.querySelector("nav [aria-current]")?.getBoundingClientRect())`)
 			full := fmt.Sprintf("%s-%d-%s", name, width, theme)
 			b.fits(full)
 			b.screenshot(full)
