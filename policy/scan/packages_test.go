@@ -13,7 +13,6 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/airlock-run/airlock/policy"
-	"github.com/airlock-run/airlock/policy/threat"
 )
 
 // TestScanPackages scans well-known npm packages as they were published, bundled and minified, and logs which of them a
@@ -24,12 +23,12 @@ func TestScanPackages(t *testing.T) {
 		t.Skip("SCAN_PACKAGES is not set; see make scan-packages")
 	}
 	set := policy.Default()
-	// allowed is how many packages a tier may refuse in any form, besides those that need what the tier lacks.
+	// allowed is how many packages a tier may refuse in any form.
 	tiers := []struct {
 		name    string
 		allowed int
 	}{{"standard", 1}, {"extended", 0}, {"agent", 0}}
-	refused, rightly := map[string][]string{}, map[string][]string{}
+	refused := map[string][]string{}
 	var why strings.Builder
 	names := packagesIn(t, dir)
 	for _, name := range names {
@@ -46,12 +45,8 @@ func TestScanPackages(t *testing.T) {
 				if d.Effect == policy.Allow {
 					continue
 				}
-				into := refused
-				if slices.ContainsFunc(d.Violations, lacking) {
-					into = rightly
-				}
-				if !slices.Contains(into[tier.name], name) {
-					into[tier.name] = append(into[tier.name], name)
+				if !slices.Contains(refused[tier.name], name) {
+					refused[tier.name] = append(refused[tier.name], name)
 				}
 				fmt.Fprintf(&why, "%-9s %-18s %-9s", tier.name, name, form)
 				for _, v := range d.Violations[:min(len(d.Violations), 6)] {
@@ -68,27 +63,11 @@ func TestScanPackages(t *testing.T) {
 	}
 	t.Logf("%d packages in three forms each\n%s", len(names), why.String())
 	for _, tier := range tiers {
-		t.Logf("%-9s refuses %d: %s; and %d that need what it lacks: %s", tier.name, len(refused[tier.name]),
-			strings.Join(refused[tier.name], ", "), len(rightly[tier.name]), strings.Join(rightly[tier.name], ", "))
-		if tier.name != "standard" && len(rightly[tier.name]) > 0 {
-			t.Errorf("%s lacks nothing", tier.name)
-		}
+		t.Logf("%-9s refuses %d: %s", tier.name, len(refused[tier.name]), strings.Join(refused[tier.name], ", "))
 		if len(refused[tier.name]) > tier.allowed {
 			t.Errorf("%s refuses %d packages; at most %d", tier.name, len(refused[tier.name]), tier.allowed)
 		}
 	}
-}
-
-// lacking reports whether a violation is about code that is built at run time, which fails in a tier without eval, or
-// about a module that the tier does not have.
-func lacking(violation string) bool {
-	for _, prefix := range []string{threat.CodeInjection, "module_loading: require of module ",
-		"module_loading: static import of module "} {
-		if strings.HasPrefix(violation, prefix) {
-			return !strings.Contains(violation, "a module whose name")
-		}
-	}
-	return false
 }
 
 // packagesIn returns the names of the packages that the folder's package.json lists.

@@ -87,7 +87,7 @@ func (s *Scanner) scan(in *Input, cheap bool) Result {
 	}
 	a := analysis{catalogue: s.catalogue, globals: in.Globals, files: in.paths(), cheap: cheap, shallow: in.Shallow}
 	if in.Powers.Dormant {
-		a.reached = reach.New(a.files)
+		a.reached = reach.New(a.files, in.Globals)
 	}
 	var sources []*scanned
 	for i, p := range in.parts() {

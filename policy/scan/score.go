@@ -61,6 +61,22 @@ func confined(category string) bool {
 	return false
 }
 
+// unusual reports whether a finding is of what code does to its own guest or of what cannot succeed. Libraries have
+// such code for other hosts, so under a tier that refuses only critical code no number of such findings is critical. A
+// command, and a change of a prototype that others share, are never among them.
+func unusual(h *flow.Hit) bool {
+	switch h.Category {
+	case threat.ModuleLoading, threat.BufferManipulation, threat.TimerAbuse, threat.WebAssembly:
+		return true
+	case threat.EnvironmentAccess:
+		return h.Vain || !strings.HasPrefix(h.Message, "process.env ")
+	}
+	return h.Vain
+}
+
+// maxUnusual is the most that unusual findings add to the score together: the highest score below critical.
+const maxUnusual = 9
+
 // scored gathers the findings of all sources.
 type scored struct {
 	analysis *threat.Analysis
@@ -72,6 +88,8 @@ type place struct {
 	threat.Finding
 	src    *syntax.Source
 	offset int
+	// unusual findings together add no more than maxUnusual.
+	unusual bool
 }
 
 func (s *scored) add(from *scanned, g *Powers) {
@@ -91,7 +109,7 @@ func (s *scored) add(from *scanned, g *Powers) {
 		if h.Attack {
 			f.Severity, f.Score = threat.Critical, threat.Weight(threat.CommandExecution)
 		}
-		s.found = append(s.found, place{f, from.src, h.Offset})
+		s.found = append(s.found, place{f, from.src, h.Offset, g.Dormant && !h.Attack && unusual(&h)})
 	}
 	s.analysis.Truncated = s.analysis.Truncated || from.dropped
 	if !from.unanalysed {
@@ -104,7 +122,7 @@ func (s *scored) add(from *scanned, g *Powers) {
 	}
 	s.found = append(s.found, place{threat.Finding{Category: threat.Unanalysed,
 		Severity: threat.Severity(threat.Unanalysed), Score: threat.MediumScore, File: file,
-		Message: why + "; it was scanned by tokens"}, from.src, from.stuckAt})
+		Message: why + "; it was scanned by tokens"}, from.src, from.stuckAt, false})
 }
 
 // finish completes the analysis: it sorts, scores, cuts and locates the findings.
@@ -114,15 +132,20 @@ func (s *scored) finish() {
 	s.found = slices.CompactFunc(s.found, func(x, y place) bool {
 		return x.offset == y.offset && x.Category == y.Category && x.File == y.File
 	})
-	counts := map[string]int{}
+	counts, light := map[string]int{}, 0
 	for _, f := range s.found {
 		if f.Score == 0 || f.Category == threat.Unanalysed {
 			continue
 		}
-		if counts[f.Category]++; counts[f.Category] <= 2 {
+		switch counts[f.Category]++; {
+		case counts[f.Category] > 2:
+		case f.unusual:
+			light += f.Score
+		default:
 			a.Score += f.Score
 		}
 	}
+	a.Score += min(light, maxUnusual)
 	if a.Unanalysed {
 		a.Score = max(a.Score, threat.MediumScore)
 	}

@@ -165,6 +165,7 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 	if s.Name == "fetch" || s.Power == catalogue.NetworkPower {
 		cs.sends(c)
 	}
+	cs.findings.aims(s, c)
 	switch {
 	case !s.OnUse, s.Role == catalogue.RoleBinding && harmlessBinding(c.arg(0)):
 	case s.Role == catalogue.RoleFunction && cs.scope.fallback > 0 && cs.idle(c):

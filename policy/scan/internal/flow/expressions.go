@@ -124,7 +124,7 @@ func (ex *expressions) valueOf(e js.IExpr) *value {
 	case *js.CondExpr:
 		ex.facts.Metrics.Cyclomatic++
 		ex.test(e.Cond)
-		return ex.values.either(ex.fallback(e.X), ex.fallback(e.Y))
+		return ex.values.either(ex.scope.choice(e, false, ex.fallback, e.X), ex.scope.choice(e, true, ex.fallback, e.Y))
 	case *js.CommaExpr:
 		var last *value
 		for _, x := range e.List {
@@ -229,7 +229,7 @@ func (ex *expressions) test(e js.IExpr) {
 	}
 	ex.facts.Metrics.Cyclomatic++
 	ex.test(b.X)
-	ex.test(b.Y)
+	ex.scope.within(b, b.Op == js.OrToken, func() { ex.test(b.Y) })
 	ex.guard.leave()
 }
 
@@ -305,10 +305,10 @@ func (ex *expressions) binary(e *js.BinaryExpr) *value {
 	case js.AndToken:
 		ex.facts.Metrics.Cyclomatic++
 		ex.test(e.X)
-		return ex.expr(e.Y)
+		return ex.scope.choice(e, false, ex.expr, e.Y)
 	case js.OrToken, js.NullishToken:
 		ex.facts.Metrics.Cyclomatic++
-		return ex.values.either(ex.expr(e.X), ex.fallback(e.Y))
+		return ex.values.either(ex.expr(e.X), ex.scope.choice(e, true, ex.fallback, e.Y))
 	case js.AddToken:
 		return ex.values.concat(ex.expr(e.X), ex.expr(e.Y))
 	}

@@ -10,11 +10,13 @@ import (
 
 // findings gathers what one walk finds, once per category and place.
 type findings struct {
-	budget  *cost.Budget
-	scope   *scope
-	hits    []Hit
-	seen    map[hitKey]struct{}
-	count   map[hitClass]int
+	budget *cost.Budget
+	scope  *scope
+	hits   []Hit
+	seen   map[hitKey]struct{}
+	count  map[hitClass]int
+	// aimed are the ways to the network that the code uses with a host it names.
+	aimed   map[*catalogue.Symbol]bool
 	dropped bool // there were more findings than are kept
 	// uneven reports that findings of a function were dropped because of others in other functions.
 	uneven bool
@@ -37,10 +39,14 @@ type Hit struct {
 	Attack bool
 	// Idle marks code built at run time that does nothing by itself, such as Function("return this").
 	Idle bool
-	// In is the function of the tree that holds the place; nil at the top level.
+	// In is the function of the tree that holds the place, or the branch of it as a *syntax.Region; nil at the top level.
 	In any
+	// Vain marks a way to the network that no tier has and that the code aims at no host it names, and the reading of a
+	// single variable of the environment. Libraries have both.
+	Vain bool
 	// InFile reports that the source is a file beside the code.
 	InFile bool
+	symbol *catalogue.Symbol
 }
 
 // hitClass holds what grants distinguish findings by.
@@ -80,10 +86,10 @@ func (f *findings) add(category string, p catalogue.Power, module string, offset
 
 // addIn records a finding in a function that the walk has left.
 func (f *findings) addIn(in *function, category string, offset int, message ...string) {
-	was := f.scope.frame
-	f.scope.frame = in
+	was, region := f.scope.frame, f.scope.region
+	f.scope.frame, f.scope.region = in, nil
 	f.add(category, catalogue.NeverGranted, "", offset, message...)
-	f.scope.frame = was
+	f.scope.frame, f.scope.region = was, region
 }
 
 // attack records an attack.
@@ -95,12 +101,12 @@ func (f *findings) attack(category string, offset int, message string) {
 	}
 }
 
-// in returns the function that the walk is in.
+// in returns the function or the branch that the walk is in.
 func (f *findings) in() any {
-	if f.scope == nil || f.scope.frame == nil {
+	if f.scope == nil {
 		return nil
 	}
-	return f.scope.frame.node
+	return f.scope.place()
 }
 
 // idle records code that is built at run time and does nothing by itself.
@@ -133,6 +139,65 @@ func (f *findings) full(category string, p catalogue.Power, module string) bool 
 // found records the finding of a symbol.
 func (f *findings) found(s *catalogue.Symbol, offset int) {
 	if s.Category != "" && !f.full(s.Category, s.Power, s.Module) {
-		f.add(s.Category, s.Power, s.Module, offset, catalogue.Explain(s))
+		f.addSymbol(s, s, offset)
 	}
+}
+
+// addSymbol records the finding of a symbol under the category and power of as.
+func (f *findings) addSymbol(s, as *catalogue.Symbol, offset int) {
+	before := len(f.hits)
+	f.add(as.Category, as.Power, as.Module, offset, catalogue.Explain(s))
+	if len(f.hits) > before {
+		f.hits[before].symbol = as
+	}
+}
+
+// vain returns what was found, with the findings of vain attempts marked.
+func (f *findings) vain() []Hit {
+	for i := range f.hits {
+		if h := &f.hits[i]; h.symbol != nil && h.Category == threat.NetworkRequest && h.Power == catalogue.NeverGranted {
+			h.Vain = !f.aimed[h.symbol]
+		}
+	}
+	return f.hits
+}
+
+// aims records that a way to the network is used with a host that the code names.
+func (f *findings) aims(s *catalogue.Symbol, c call) {
+	if s.Category != threat.NetworkRequest || s.Power != catalogue.NeverGranted || !isAimed(c.args) {
+		return
+	}
+	if f.aimed == nil {
+		f.aimed = map[*catalogue.Symbol]bool{}
+	}
+	f.aimed[s] = true
+}
+
+// isText reports whether a value may be a constant text.
+func (v *value) isText() bool {
+	for ; v != nil; v = v.alt {
+		if v.kind == kindText {
+			return true
+		}
+	}
+	return false
+}
+
+// isAimed reports whether arguments name a host or an address.
+func isAimed(args []*value) bool {
+	for _, a := range args {
+		for v := a; v != nil; v = v.alt {
+			switch v.kind {
+			case kindText:
+				return true
+			case kindObject:
+				for _, name := range []string{"host", "hostname", "path", "address", "url"} {
+					if v.obj.props[name].isText() {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }

@@ -32,7 +32,7 @@ func (f *Flow) Walk(t *syntax.Tree) {
 }
 
 // Hits returns what the walk found.
-func (f *Flow) Hits() []Hit { return f.walker.findings.hits }
+func (f *Flow) Hits() []Hit { return f.walker.findings.vain() }
 
 // Calls calls each with every call of a function of the source: the functions of the tree, caller first. A nil caller
 // is the top level.

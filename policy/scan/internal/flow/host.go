@@ -188,8 +188,7 @@ func (h *host) memberOfSymbol(b *value, name string, at int) *value {
 	}
 	if m := s.Member(name); m != nil {
 		if !h.scope.quiet && m.Category != "" && !m.OnUse && !h.findings.full(m.Category, m.Power, m.Module) {
-			h.findings.add(m.Category, m.Power, m.Module, at,
-				catalogue.Explain(&catalogue.Symbol{Name: memberName(m, name), Category: m.Category, Power: m.Power}))
+			h.findings.addSymbol(&catalogue.Symbol{Name: memberName(m, name), Category: m.Category, Power: m.Power}, m, at)
 		}
 		h.flag(m)
 		return symbolValue(m)

@@ -13,7 +13,7 @@ func (ex *expressions) dotted(e *js.DotExpr) (base *value, key string, at int) {
 		ex.scope.fallback++
 		defer func() { ex.scope.fallback-- }()
 	}
-	base, at = ex.operand(e.X), ex.cursor.at
+	base, at = ex.setting(e.X), ex.cursor.at
 	switch y := e.Y.(type) {
 	case js.LiteralExpr:
 		off := ex.cursor.pass(y.Data)
@@ -42,10 +42,25 @@ func (ex *expressions) index(e *js.IndexExpr) *value {
 }
 
 func (ex *expressions) indexed(e *js.IndexExpr) (base, key *value, at int) {
-	base, at = ex.operand(e.X), ex.cursor.at
+	base, at = ex.setting(e.X), ex.cursor.at
 	key = ex.loud(e.Y)
 	ex.cursor.at = at
 	return base, key, at
+}
+
+// setting walks the object that a member is read from. One variable of the environment is not the whole of it.
+func (ex *expressions) setting(e js.IExpr) *value {
+	before := len(ex.findings.hits)
+	v := ex.operand(e)
+	if _, ok := e.(*js.DotExpr); ok && v.isEnvironment() && len(ex.findings.hits) == before+1 {
+		ex.findings.hits[before].Vain = true
+	}
+	return v
+}
+
+// isEnvironment reports whether v is the environment of the process and nothing else.
+func (v *value) isEnvironment() bool {
+	return v != nil && v.alt == nil && v.kind == kindSymbol && v.sym.Name == "process.env"
 }
 
 // operand walks the object that a member is read from.

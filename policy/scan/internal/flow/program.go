@@ -26,10 +26,7 @@ type callOf struct{ caller, callee any }
 
 // follows records a call of a function by the code that the walk is in.
 func (p *program) follows(f *function) {
-	c := callOf{callee: f.node}
-	if p.scope.frame != nil {
-		c.caller = p.scope.frame.node
-	}
+	c := callOf{caller: p.scope.place(), callee: f.node}
 	if f.node != nil {
 		p.calls[c] = struct{}{}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 )
 
 // manyRounds is the number of rounds from which a loop that sets timers is a flood.
@@ -77,9 +78,21 @@ func (w *walker) block(list []js.IStmt) {
 			w.program.variable(f.Name).all = w.program.variable(f.Name).now
 		}
 	}
+	outer := w.scope.region
 	for _, s := range list {
+		if f, ok := s.(*js.FuncDecl); ok {
+			after := w.scope.region
+			w.scope.region = outer
+			w.stmt(f)
+			w.scope.region = after
+			continue
+		}
 		w.stmt(s)
+		if syntax.MayLeave(s) {
+			w.scope.enter(s, true)
+		}
 	}
+	w.scope.region = outer
 }
 
 func (w *walker) stmt(s js.IStmt) {
@@ -100,7 +113,10 @@ func (w *walker) statement(s js.IStmt) {
 	case *js.IfStmt:
 		w.facts.Metrics.Cyclomatic++
 		w.expressions.test(s.Cond)
-		w.branched(func() { w.stmt(s.Body); w.stmt(s.Else) })
+		w.branched(func() {
+			w.scope.within(s, false, func() { w.stmt(s.Body) })
+			w.scope.within(s, true, func() { w.stmt(s.Else) })
+		})
 	case *js.ReturnStmt:
 		w.program.returns(w.expressions.expr(s.Value))
 	case *js.ThrowStmt:

@@ -6,6 +6,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 	"github.com/airlock-run/airlock/policy/threat"
 )
 
@@ -48,6 +49,43 @@ type scope struct {
 	endless    int
 	fallback   int  // nesting in alternatives to what may be missing: a || b, a ? b : c, try
 	quiet      bool // the value is only compared or tested
+	// region is the branch of the current function around the walk; nil outside of branches.
+	region *syntax.Region
+}
+
+// place returns the place of the walk: a branch, a function, or nil for the top level.
+func (s *scope) place() any {
+	switch {
+	case s.region != nil:
+		return s.region
+	case s.frame != nil:
+		return s.frame.node
+	}
+	return nil
+}
+
+// enter enters a branch of a node of the tree.
+func (s *scope) enter(of any, isElse bool) {
+	r := &syntax.Region{Branch: syntax.Branch{Of: of, Else: isElse}, Outer: s.region}
+	if s.frame != nil {
+		r.Function = s.frame.node
+	}
+	s.region = r
+}
+
+// within calls walk in a branch of a node of the tree.
+func (s *scope) within(of any, isElse bool, walk func()) {
+	outer := s.region
+	s.enter(of, isElse)
+	walk()
+	s.region = outer
+}
+
+// choice walks an expression in a branch of another.
+func (s *scope) choice(of js.IExpr, isElse bool, walk func(js.IExpr) *value, e js.IExpr) *value {
+	var v *value
+	s.within(of, isElse, func() { v = walk(e) })
+	return v
 }
 
 // guard counts nodes and bounds the depth of the walk.
@@ -87,10 +125,10 @@ func (w *walker) start() {
 	w.program.again = false
 	w.cursor.offset, w.cursor.searched, w.cursor.at, w.guard.depth, w.scope.branch, w.scope.loops, w.scope.endless,
 		w.scope.fallback, w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, 0, false
-	w.scope.this, w.scope.with = &value{kind: kindGlobal}, nil
+	w.scope.this, w.scope.with, w.scope.region = &value{kind: kindGlobal}, nil, nil
 	w.findings.hits, w.findings.seen, w.findings.count, w.calls.nestedScans, w.findings.dropped = w.findings.hits[:0], nil,
 		nil, 0, false
-	w.findings.uneven = false
+	w.findings.uneven, w.findings.aimed = false, nil
 	w.values.patterns, w.values.parsedBytes = 0, 0
 	w.timers.reset()
 	w.facts.Metrics = threat.Metrics{Cyclomatic: 1}

@@ -18,15 +18,23 @@ func (w *walker) run(e js.IExpr) {
 		case js.EqToken:
 			w.assign(e, nil)
 			return
-		case js.AndToken, js.OrToken, js.NullishToken:
+		case js.AndToken:
+			w.use(e.X)
+			w.branch(w.holds(e.X, true), e, false, func() { w.run(e.Y) })
+			return
+		case js.OrToken:
+			w.use(e.X)
+			w.branch(w.holds(e.X, false), e, true, func() { w.run(e.Y) })
+			return
+		case js.NullishToken:
 			w.use(e.X)
 			w.run(e.Y)
 			return
 		}
 	case *js.CondExpr:
 		w.use(e.Cond)
-		w.run(e.X)
-		w.run(e.Y)
+		w.branch(w.holds(e.Cond, true), e, false, func() { w.run(e.X) })
+		w.branch(w.holds(e.Cond, false), e, true, func() { w.run(e.Y) })
 		return
 	case *js.CommaExpr:
 		for _, x := range e.List {
@@ -61,6 +69,7 @@ func (w *walker) use(e js.IExpr) {
 	case *js.IndexExpr:
 		w.use(e.X)
 		if name, ok := constant(e.Y); ok {
+			w.touches(name)
 			w.current.leadTo(w.graph.name(name))
 			return
 		}
@@ -75,13 +84,15 @@ func (w *walker) use(e js.IExpr) {
 			w.variable(v).used = true
 			return
 		}
+		switch e.Op {
+		case js.PreIncrToken, js.PreDecrToken, js.PostIncrToken, js.PostDecrToken, js.DeleteToken:
+			w.changes(e.X)
+		}
 		w.use(e.X)
 	case *js.BinaryExpr:
 		w.binary(e)
 	case *js.CondExpr:
-		w.use(e.Cond)
-		w.use(e.X)
-		w.use(e.Y)
+		w.value(e, w.current)
 	case *js.CommaExpr:
 		w.value(e, w.current)
 	case *js.ArrayExpr:
@@ -122,7 +133,7 @@ func (w *walker) binary(e *js.BinaryExpr) {
 				return
 			}
 		}
-		w.use(e.Y)
+		w.right(e)
 		left, ok := e.X.(*js.BinaryExpr)
 		if !ok || !w.budget.Take(cost.NodeWork) {
 			w.use(e.X)
@@ -130,6 +141,32 @@ func (w *walker) binary(e *js.BinaryExpr) {
 		}
 		e = left
 	}
+}
+
+// right walks the right side of an operator, and records what an operator such as += changes.
+func (w *walker) right(e *js.BinaryExpr) {
+	switch e.Op {
+	case js.AndToken:
+		w.branch(w.holds(e.X, true), e, false, func() { w.use(e.Y) })
+	case js.OrToken:
+		w.branch(w.holds(e.X, false), e, true, func() { w.use(e.Y) })
+	default:
+		if isUpdate(e.Op) {
+			w.changes(e.X)
+		}
+		w.use(e.Y)
+	}
+}
+
+// isUpdate reports whether an operator changes its left side.
+func isUpdate(op js.TokenType) bool {
+	switch op {
+	case js.MulEqToken, js.DivEqToken, js.ModEqToken, js.ExpEqToken, js.AddEqToken, js.SubEqToken, js.LtLtEqToken,
+		js.GtGtEqToken, js.GtGtGtEqToken, js.BitAndEqToken, js.BitXorEqToken, js.BitOrEqToken, js.AndEqToken, js.OrEqToken,
+		js.NullishEqToken:
+		return true
+	}
+	return false
 }
 
 // construct walks the making of an object. The host calls the methods of a Proxy's handler.
@@ -212,6 +249,9 @@ func (w *walker) call(e *js.CallExpr, into *node) {
 			into = w.current
 		}
 		into.leadTo(x.returned)
+		if specifier, ok := required(e); ok {
+			into.leadTo(w.graph.module(w.file, specifier))
+		}
 	case *js.DotExpr:
 		name := member(callee)
 		if v, ok := ungrouped(callee.X).(*js.Var); ok && (name == "call" || name == "apply" || name == "bind") {
@@ -236,6 +276,8 @@ func (w *walker) call(e *js.CallExpr, into *node) {
 		return
 	}
 	if name, ok := defines(e); ok {
+		w.sets(name, nil)
+		w.touches(name)
 		w.use(e.Args.List[0].Value)
 		for _, p := range ungrouped(e.Args.List[2].Value).(*js.ObjectExpr).List {
 			w.property(p, w.graph.name(name))
@@ -302,7 +344,9 @@ func (w *walker) inherits(e *js.CallExpr) bool {
 	switch string(callee.Data) {
 	case "__extends", "_inherits", "_inheritsLoose", "inherits", "_createClass", "_defineProperties":
 	default:
-		return false
+		if !w.variable(callee).inherits {
+			return false
+		}
 	}
 	class, ok := ungrouped(e.Args.List[0].Value).(*js.Var)
 	if !ok {

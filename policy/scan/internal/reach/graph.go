@@ -7,6 +7,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 )
 
 // A Graph holds what the functions, variables and names of all sources of a scan lead to.
@@ -17,6 +18,13 @@ type Graph struct {
 	lost bool
 	// files are the paths beside the code.
 	files map[string]bool
+	// never is a node that nothing leads to.
+	never *node
+	// truths and touched hold what decides a feature test; see truth.go.
+	truths  map[string]*truth
+	touched map[string]*node
+	// given are the globals that the caller defines.
+	given map[string]bool
 }
 
 // node is a function, a variable or a name. If it is live, so is what it leads to.
@@ -46,23 +54,31 @@ func and(a, b *node) *node {
 	return n
 }
 
-// New returns a graph without sources. Files are the paths beside the code.
-func New(files map[string]bool) *Graph {
-	return &Graph{root: &node{}, names: map[string]*node{}, files: files}
+// New returns a graph without sources. Files are the paths beside the code, globals the names that the caller defines.
+func New(files map[string]bool, globals []string) *Graph {
+	g := &Graph{root: &node{}, names: map[string]*node{}, files: files, never: &node{}, truths: map[string]*truth{},
+		touched: map[string]*node{}, given: map[string]bool{}}
+	for _, name := range globals {
+		g.given[name] = true
+	}
+	return g
 }
 
-// A Source holds the functions of one source.
+// A Source holds the functions of one source, and the branches of it that may never be taken.
 type Source struct {
 	graph     *Graph
 	functions map[any]*node
+	// locals are the names that the source imports or declares at its top level.
+	locals map[string]*node
 }
 
 // Add adds a parsed source. File is its path among the files beside the code, "" for the code itself, whose exports the
 // caller may call. If the work does not suffice, everything is live.
 func (g *Graph) Add(list []js.IStmt, file string, b *cost.Budget) *Source {
 	w := &walker{
-		graph: g, guard: guard{budget: b}, source: &Source{graph: g, functions: map[any]*node{}},
-		vars: map[*js.Var]*variable{}, current: g.root, file: file,
+		file: file,
+		tests: tests{guard: guard{budget: b}, current: g.root, bindings: bindings{graph: g, vars: map[*js.Var]*variable{},
+			source: &Source{graph: g, functions: map[any]*node{}, locals: map[string]*node{}}}},
 	}
 	w.block(list)
 	for v, x := range w.vars {
@@ -77,18 +93,40 @@ func (g *Graph) Add(list []js.IStmt, file string, b *cost.Budget) *Source {
 // Lose makes everything live: a source could not be added.
 func (g *Graph) Lose() { g.lost = true }
 
-// Call adds a call that was found in another way. Functions are nodes of the tree; a nil caller is the top level.
+// Call adds a call that was found in another way. Functions are nodes of the tree. A nil caller is the top level, and a
+// *syntax.Region a branch.
 func (s *Source) Call(caller, callee any) {
 	from := s.graph.root
 	if caller != nil {
-		from = s.functions[caller]
+		from = s.at(caller)
 	}
 	from.leadTo(s.functions[callee])
+}
+
+// at returns the node of a function, or of the innermost branch whose test is known.
+func (s *Source) at(place any) *node {
+	if r, ok := place.(*syntax.Region); ok {
+		for ; r != nil; r = r.Outer {
+			if n := s.functions[r.Branch]; n != nil {
+				return n
+			}
+			place = r.Function
+		}
+	}
+	if place == nil {
+		return s.graph.root
+	}
+	return s.functions[place]
 }
 
 // Solve marks what is live. It is called once, after all sources were added.
 func (g *Graph) Solve() {
 	g.root.live = true
+	for _, t := range g.truths {
+		if !t.written {
+			g.root.leadTo(t.node) // a member of data, which the code never sets
+		}
+	}
 	for next := []*node{g.root}; len(next) > 0; {
 		n := next[len(next)-1]
 		next = next[:len(next)-1]
@@ -101,12 +139,12 @@ func (g *Graph) Solve() {
 	}
 }
 
-// Live reports whether a function may run. A nil function is the top level.
-func (s *Source) Live(function any) bool {
-	if s.graph.lost || function == nil {
+// Live reports whether a place may run: a function, or a branch of one as a *syntax.Region. Nil is the top level.
+func (s *Source) Live(place any) bool {
+	if s.graph.lost || place == nil {
 		return true
 	}
-	n := s.functions[function]
+	n := s.at(place)
 	return n == nil || n.live
 }
 
@@ -118,6 +156,18 @@ func (g *Graph) name(name string) *node {
 		for _, method := range implied(name) {
 			n.leadTo(g.name(method))
 		}
+	}
+	return n
+}
+
+// local returns the node of a name that a source imports or declares at its top level. It leads to the global of that
+// name, in case that the source does neither.
+func (s *Source) local(name string) *node {
+	n := s.locals[name]
+	if n == nil {
+		n = &node{}
+		n.leadTo(s.graph.name(name))
+		s.locals[name] = n
 	}
 	return n
 }

@@ -15,6 +15,9 @@ func (w *walker) property(p js.Property, under *node) *node {
 	into := under
 	if p.Name != nil {
 		name, ok := w.key(p.Name)
+		if ok {
+			w.sets(name, p.Value)
+		}
 		if into == nil {
 			into = w.current
 			if ok && isIdentifier(name) && !called(name) {
@@ -22,8 +25,13 @@ func (w *walker) property(p js.Property, under *node) *node {
 				w.keep(w.graph.name(name), into)
 			}
 		}
-	} else if into == nil {
-		into = w.current
+	} else {
+		if v, ok := ungrouped(p.Value).(*js.Var); ok {
+			w.sets(plain(v.Data), v)
+		}
+		if into == nil {
+			into = w.current
+		}
 	}
 	w.value(p.Value, into)
 	w.use(p.Init)
@@ -34,6 +42,11 @@ func (w *walker) property(p js.Property, under *node) *node {
 // live.
 func (w *walker) method(m *js.MethodDecl, under, owner *node) *node {
 	f := w.function(m, m.Params, m.Body.List)
+	if m.Name.Private != nil {
+		w.sets(plain(m.Name.Private.Data), nil)
+	} else if m.Name.Computed == nil {
+		w.sets(text(&m.Name.Literal), nil)
+	}
 	if under != nil {
 		under.leadTo(f)
 		return f
@@ -81,8 +94,10 @@ func (w *walker) field(f js.Field, self *node) {
 	into := self
 	if f.Name.Private != nil {
 		into = w.graph.name(plain(f.Name.Private.Data))
+		w.sets(plain(f.Name.Private.Data), f.Init)
 	} else if name, ok := w.key(&f.Name.PropertyName); ok && isIdentifier(name) && !called(name) {
 		into = w.graph.name(name)
+		w.sets(name, f.Init)
 	}
 	outer := w.current
 	if !f.Static {

@@ -12,10 +12,13 @@ func required(e *js.CallExpr) (string, bool) {
 }
 
 // interop reports whether a callee is one of the helpers that compilers put around require.
-func interop(callee js.IExpr) bool {
+func (b *bindings) interop(callee js.IExpr) bool {
 	v, ok := ungrouped(callee).(*js.Var)
 	if !ok {
 		return false
+	}
+	if b.variable(v).interop {
+		return true
 	}
 	switch string(v.Data) {
 	case "__importDefault", "__importStar", "__toESM", "_interopRequireDefault", "_interopRequireWildcard",
@@ -71,13 +74,13 @@ func (w *walker) imports(s *js.ImportStmt) {
 	}
 	module := w.graph.module(w.file, specifier)
 	if s.Default != nil {
-		w.graph.name(plain(s.Default)).leadTo(module)
+		w.source.local(plain(s.Default)).leadTo(module)
 	}
 	for _, a := range s.List {
 		if a.Binding == nil {
 			continue
 		}
-		as := w.graph.name(plain(a.Binding))
+		as := w.source.local(plain(a.Binding))
 		if a.Name != nil && string(a.Name) != "*" {
 			as.leadTo(w.graph.name(plain(a.Name)))
 		}
@@ -103,9 +106,7 @@ func (w *walker) exports(s *js.ExportStmt) {
 	case *js.VarDecl:
 		w.declare(d)
 		for _, item := range d.List {
-			if v, ok := item.Binding.(*js.Var); ok && w.file == "" {
-				w.use(v)
-			}
+			w.exportNames(item.Binding)
 		}
 	default:
 		w.value(s.Decl, whole)
@@ -115,7 +116,10 @@ func (w *walker) exports(s *js.ExportStmt) {
 		if name == nil {
 			name = as
 		}
-		from := w.graph.name(plain(name))
+		from := w.source.local(plain(name))
+		if s.Module != nil {
+			from = w.graph.name(plain(name))
+		}
 		if as != nil {
 			w.graph.name(plain(as)).leadTo(from)
 			if string(as) == "default" {
@@ -128,12 +132,24 @@ func (w *walker) exports(s *js.ExportStmt) {
 	}
 }
 
+// exportNames exports the variables of a declaration.
+func (w *walker) exportNames(b js.IBinding) {
+	each(b, func(v *js.Var) {
+		w.graph.name(plain(v.Data)).leadTo(w.declared(v).node)
+		if w.file == "" {
+			w.use(v)
+		}
+	})
+}
+
 // export stores a function or class that is exported.
 func (w *walker) export(name *js.Var, f, whole *node, isDefault bool) {
 	if name != nil {
 		x := w.declared(name)
 		x.used = true
+		w.current.leadTo(x.truth)
 		x.node.leadTo(f)
+		w.graph.name(plain(name.Data)).leadTo(x.node)
 	}
 	if isDefault || name == nil || w.file == "" {
 		whole.leadTo(f)

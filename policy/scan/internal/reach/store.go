@@ -20,6 +20,7 @@ func (w *walker) value(e js.IExpr, into *node) {
 		f := w.function(e, e.Params, e.Body.List)
 		if e.Name != nil {
 			w.variable(e.Name).node.leadTo(f)
+			w.current.leadTo(w.variable(e.Name).truth)
 			w.variable(e.Name).used = true
 		}
 		into.leadTo(f)
@@ -29,6 +30,7 @@ func (w *walker) value(e js.IExpr, into *node) {
 		c := w.class(e, into)
 		if e.Name != nil {
 			w.variable(e.Name).node.leadTo(c)
+			w.current.leadTo(w.variable(e.Name).truth)
 			w.variable(e.Name).used = true
 		}
 	case *js.ObjectExpr:
@@ -41,8 +43,9 @@ func (w *walker) value(e js.IExpr, into *node) {
 		}
 	case *js.CondExpr:
 		w.use(e.Cond)
-		w.value(e.X, into)
-		w.value(e.Y, into)
+		yes, no := w.holds(e.Cond, true), w.holds(e.Cond, false)
+		w.branch(yes, e, false, func() { w.value(e.X, gated(yes, into)) })
+		w.branch(no, e, true, func() { w.value(e.Y, gated(no, into)) })
 	case *js.CommaExpr:
 		for i, x := range e.List {
 			if i == len(e.List)-1 {
@@ -55,6 +58,7 @@ func (w *walker) value(e js.IExpr, into *node) {
 		w.read(e, into)
 	case *js.IndexExpr:
 		if name, ok := constant(e.Y); ok {
+			w.touches(name)
 			if v, isVar := ungrouped(e.X).(*js.Var); isVar && name == "default" {
 				w.value(v, into)
 				return
@@ -76,7 +80,11 @@ func (w *walker) value(e js.IExpr, into *node) {
 		w.returned(e, into)
 	case *js.MethodDecl:
 		into.leadTo(w.function(e, e.Params, e.Body.List))
-	case *js.LiteralExpr, *js.ImportMetaExpr, *js.NewTargetExpr:
+	case *js.LiteralExpr:
+		if e.TokenType == js.StringToken {
+			w.touches(text(e))
+		}
+	case *js.ImportMetaExpr, *js.NewTargetExpr:
 	case *js.NewExpr, *js.ArrayExpr, *js.TemplateExpr, *js.YieldExpr, *js.VarDecl:
 		w.use(e)
 	default:
@@ -105,10 +113,16 @@ func (w *walker) either(e *js.BinaryExpr, into *node) {
 			w.current, into = &node{}, &node{} // nothing reaches either
 			defer func() { w.current = running }()
 		}
-		w.value(e.Y, into)
+		if e.Op == js.NullishToken {
+			w.value(e.Y, into)
+			return
+		}
+		no := w.holds(e.X, false)
+		w.branch(no, e, true, func() { w.value(e.Y, gated(no, into)) })
 	case js.AndToken:
 		w.use(e.X)
-		w.value(e.Y, into)
+		yes := w.holds(e.X, true)
+		w.branch(yes, e, false, func() { w.value(e.Y, gated(yes, into)) })
 	default:
 		w.binary(e)
 	}
@@ -143,7 +157,7 @@ func (w *walker) returned(e *js.CallExpr, into *node) {
 		into.leadTo(w.graph.module(w.file, specifier))
 		return
 	}
-	if interop(e.X) && len(e.Args.List) > 0 {
+	if w.interop(e.X) && len(e.Args.List) > 0 {
 		w.base(e.X)
 		w.use(e.X)
 		w.value(e.Args.List[0].Value, into)
@@ -176,6 +190,10 @@ func (w *walker) declare(d *js.VarDecl) {
 			w.use(item.Default)
 			continue
 		}
+		if item.Default != nil {
+			w.assumes(w.declared(v).truth, item.Default)
+			w.declared(v).interop, w.declared(v).loader = isInterop(item.Default), isRequire(item.Default)
+		}
 		w.store(w.declared(v), item.Default)
 	}
 }
@@ -202,8 +220,10 @@ func (w *walker) assign(e *js.BinaryExpr, into *node) {
 	stored := &node{}
 	into.leadTo(stored)
 	var y js.IExpr
+	var targets []js.IExpr
 	for {
 		w.target(e.X, stored)
+		targets = append(targets, e.X)
 		y = e.Y
 		next, ok := ungrouped(y).(*js.BinaryExpr)
 		if !ok || next.Op != js.EqToken {
@@ -211,9 +231,10 @@ func (w *walker) assign(e *js.BinaryExpr, into *node) {
 		}
 		e = next
 	}
+	w.assigns(targets, y)
 	if v, ok := ungrouped(e.X).(*js.Var); ok && into == nil {
 		x := w.variable(v)
-		w.store(&variable{node: stored, returned: x.returned, members: x.members}, y)
+		w.store(&variable{node: stored, returned: x.returned, members: x.members, truth: x.truth}, y)
 		return
 	}
 	w.value(y, stored)
@@ -231,6 +252,7 @@ func (w *walker) target(e js.IExpr, stored *node) {
 		w.assigned(t.X, member(t), stored)
 	case *js.IndexExpr:
 		if name, ok := constant(t.Y); ok {
+			w.touches(name)
 			w.assigned(t.X, name, stored)
 			return
 		}
@@ -249,7 +271,7 @@ func (w *walker) assigned(object js.IExpr, name string, stored *node) {
 	switch {
 	case v == nil:
 		w.place(object)
-		if isLoader(object) {
+		if w.isLoader(object) {
 			return
 		}
 	case name == "prototype":
@@ -280,13 +302,13 @@ func (x *wrapper) isModule(v *js.Var) bool {
 }
 
 // isLoader reports whether an expression is a table of hooks of Node's module loader, which guests do not have.
-func isLoader(e js.IExpr) bool {
+func (b *bindings) isLoader(e js.IExpr) bool {
 	d, ok := ungrouped(e).(*js.DotExpr)
 	if !ok || member(d) != "extensions" {
 		return false
 	}
 	v, ok := ungrouped(d.X).(*js.Var)
-	return ok && (string(v.Data) == "require" || string(v.Data) == "__require")
+	return ok && (string(v.Data) == "require" || b.variable(v).loader)
 }
 
 // owned returns what leads to a method that is stored in Class.prototype: an instance must exist too.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/airlock-run/airlock/policy/scan/internal/cost"
 	"github.com/airlock-run/airlock/policy/scan/internal/lexer"
+	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
 )
 
 // maxDepth bounds the depth of the walk.
@@ -12,20 +13,22 @@ const maxDepth = 2500
 
 // walker adds one source to a graph.
 type walker struct {
-	graph  *Graph
-	source *Source
-	file   string
-	guard
-	vars map[*js.Var]*variable
-	// current is what runs the current code: a function, or the top level.
-	current *node
+	tests
+	file string
 	// wrapper is the function around a module in a bundle, if the current code is in one.
 	wrapper *wrapper
 	// result is what the current function returns into; nil stands for the code around its calls.
 	result *node
 	// returning is the result of the function that is walked next.
 	returning *node
-	nested    int // functions around the current code
+}
+
+// bindings holds what is known of the variables of a source.
+type bindings struct {
+	graph  *Graph
+	source *Source
+	vars   map[*js.Var]*variable
+	nested int // functions around the current code
 }
 
 // guard counts work and bounds the depth of the walk.
@@ -42,8 +45,13 @@ type variable struct {
 	returned *node
 	// members is what the object literals of the variable hold.
 	members *node
-	top     bool
-	used    bool
+	// truth is live if the variable may be true.
+	truth *node
+	top   bool
+	used  bool
+	// interop marks a helper that compilers put around require, loader one that stands for require, and inherits one
+	// that makes a class of another.
+	interop, loader, inherits bool
 }
 
 // wrapper is a function in which a bundler put a CommonJS module.
@@ -74,25 +82,26 @@ func resolved(v *js.Var) *js.Var {
 }
 
 // variable returns what is known of a variable. One that the code does not declare is a property of the global object.
-func (w *walker) variable(v *js.Var) *variable {
+func (b *bindings) variable(v *js.Var) *variable {
 	v = resolved(v)
-	x := w.vars[v]
+	x := b.vars[v]
 	if x == nil {
-		x = &variable{node: &node{}, returned: &node{}, members: &node{}}
+		x = &variable{node: &node{}, returned: &node{}, members: &node{}, truth: &node{}}
 		if v.Decl == js.NoDecl {
-			x.node = w.graph.name(plain(v.Data))
+			x.node = b.source.local(plain(v.Data))
 		}
-		w.vars[v] = x
+		b.vars[v] = x
 	}
 	return x
 }
 
-// declared returns the variable of a declaration. At the top level it is also a property of the global object.
-func (w *walker) declared(v *js.Var) *variable {
-	x := w.variable(v)
-	if w.nested == 0 && !x.top {
+// declared returns the variable of a declaration. At the top level it is also a name of the source, which an export may
+// list.
+func (b *bindings) declared(v *js.Var) *variable {
+	x := b.variable(v)
+	if b.nested == 0 && !x.top {
 		x.top = true
-		w.graph.name(plain(v.Data)).leadTo(x.node)
+		b.source.local(plain(v.Data)).leadTo(x.node)
 	}
 	return x
 }
@@ -107,9 +116,22 @@ func (w *walker) block(list []js.IStmt) {
 		return
 	}
 	defer w.leave()
+	block, start := w.current, w.current
 	for _, s := range list {
+		if f, ok := s.(*js.FuncDecl); ok { // the language hoists it
+			w.current = start
+			w.stmt(f)
+			w.current = block
+			continue
+		}
 		w.stmt(s)
+		if test := w.rest(s); test != nil {
+			block = and(test, block)
+			w.source.functions[syntax.Branch{Of: s, Else: true}] = block
+			w.current = block
+		}
 	}
+	w.current = start
 }
 
 func (w *walker) stmt(s js.IStmt) {
@@ -126,8 +148,10 @@ func (w *walker) stmt(s js.IStmt) {
 		w.block(s.List)
 	case *js.IfStmt:
 		w.use(s.Cond)
-		w.stmt(s.Body)
-		w.stmt(s.Else)
+		w.branch(w.holds(s.Cond, true), s, false, func() { w.stmt(s.Body) })
+		if s.Else != nil {
+			w.branch(w.holds(s.Cond, false), s, true, func() { w.stmt(s.Else) })
+		}
 	case *js.ReturnStmt:
 		if w.result != nil {
 			w.value(s.Value, w.result)
@@ -142,6 +166,7 @@ func (w *walker) stmt(s js.IStmt) {
 		into := w.current
 		if s.Name != nil {
 			into = w.declared(s.Name).node
+			w.current.leadTo(w.declared(s.Name).truth)
 		}
 		w.class(s, into)
 	case *js.TryStmt:
@@ -187,10 +212,12 @@ func (w *walker) loop(s js.IStmt) {
 		w.use(s.Post)
 		w.block(s.Body.List)
 	case *js.ForInStmt:
+		w.changes(s.Init)
 		w.use(s.Init)
 		w.use(s.Value)
 		w.block(s.Body.List)
 	case *js.ForOfStmt:
+		w.changes(s.Init)
 		w.use(s.Init)
 		w.use(s.Value)
 		w.block(s.Body.List)
@@ -204,6 +231,8 @@ func (w *walker) declareFunction(s *js.FuncDecl) {
 		return
 	}
 	x := w.declared(s.Name)
+	w.current.leadTo(x.truth)
+	x.inherits = isInherits(s.Params, s.Body.List)
 	w.returning = x.returned
 	w.keep(x.node, w.function(s, s.Params, s.Body.List))
 }
@@ -233,7 +262,7 @@ func (w *walker) pattern(b js.IBinding) {
 	defer w.leave()
 	switch b := b.(type) {
 	case *js.Var:
-		w.declared(b)
+		w.current.leadTo(w.declared(b).truth)
 	case *js.BindingArray:
 		for _, el := range b.List {
 			w.pattern(el.Binding)
@@ -255,7 +284,7 @@ func (w *walker) pattern(b js.IBinding) {
 			w.use(item.Value.Default)
 		}
 		if b.Rest != nil {
-			w.declared(b.Rest)
+			w.current.leadTo(w.declared(b.Rest).truth)
 		}
 	}
 }
@@ -263,9 +292,11 @@ func (w *walker) pattern(b js.IBinding) {
 // key walks the key of a property and returns its name, if that is constant.
 func (w *walker) key(n *js.PropertyName) (string, bool) {
 	if n.Computed == nil {
+		w.touches(text(&n.Literal))
 		return text(&n.Literal), true
 	}
 	if name, ok := constant(n.Computed); ok {
+		w.touches(name)
 		return name, true
 	}
 	w.use(n.Computed)
