@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/airlock-run/airlock/sandbox/internal/imagefolder"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/internal/source"
 	"github.com/airlock-run/airlock/sandbox/stdlib"
@@ -50,6 +51,7 @@ type Engine struct {
 	runtime   *quickjs.Runtime
 	image     *quickjs.Image
 	versions  *versions
+	packages  imagefolder.Folder
 	sources   source.Cache
 	maxMemory int64
 	egress    Egress
@@ -83,6 +85,7 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 		maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress, processes: cfg.Processes, versions: newVersions(cfg.WarmBytes),
 		crew: newCrew(),
 	}
+	e.packages.Dir = cfg.CacheDir
 	e.now, e.entropy = time.Now, rand.Reader
 	if cfg.now != nil {
 		e.now = cfg.now
@@ -147,7 +150,7 @@ func (e *Engine) EngineBuild() string { return e.runtime.Build() }
 // Close releases the engine. No run may be in progress.
 func (e *Engine) Close(ctx context.Context) error {
 	e.crew.dismiss()
-	first := e.versions.close()
+	first := errors.Join(e.versions.close(), e.packages.Close())
 	if e.image != nil {
 		first = errors.Join(first, e.image.Close())
 	}

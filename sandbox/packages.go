@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -182,9 +185,22 @@ const (
 // loadWall bounds how long a run waits for the evaluation of its packages. The largest libraries take a second.
 const loadWall = 5 * time.Second
 
-// evaluatePackages evaluates packages into an image, or finds why they cannot have one. It has limits of its own and
-// costs the run nothing, so that a run does not depend on whether the image was there.
+// evaluatePackages takes the image of packages from the cache folder or evaluates the packages into one, or finds why
+// they cannot have one. It has limits of its own and costs the run nothing, so that a run does not depend on whether
+// the image was there.
 func (r importer) evaluatePackages(v *version, keys []string) error {
+	if r.takeKept(v, keys) {
+		v.source = source.Named(packagesFile)
+	} else if err := r.freeze(v, keys); err != nil {
+		return err
+	}
+	v.loaded = true
+	r.engine.versions.keep(v)
+	return nil
+}
+
+// freeze evaluates packages into the image of v, or sets why they cannot have one.
+func (r importer) freeze(v *version, keys []string) error {
 	files := map[string][]byte{}
 	for _, p := range r.grants.Packages {
 		if !slices.Contains(r.result.Packages, p.PackageID) {
@@ -207,8 +223,6 @@ func (r importer) evaluatePackages(v *version, keys []string) error {
 	default:
 		return err
 	}
-	v.loaded = true
-	r.engine.versions.keep(v)
 	return nil
 }
 
@@ -268,4 +282,98 @@ func (r importer) evaluateAt(clock time.Duration, s *source.Source, globals stri
 func (r importer) builder() *run {
 	return r.engine.newRun(r.ctx, Grants{Eval: r.grants.Eval, Files: r.grants.Files, Modules: r.grants.Modules,
 		Limits: Limits{MemoryBytes: r.engine.maxMemory, Wall: loadWall}})
+}
+
+// The images of packages are kept in the cache folder, so that no start evaluates them again. [Engine.PreparePackages]
+// writes them, for each package alone. A run never does: what a tenant imports leaves no trace on the disk. A process
+// that loses its access to files opens them before, with [Engine.OpenPackages].
+
+// packagesMagic changes with how packages are bundled and evaluated.
+const packagesMagic = "airlock packages 1\n"
+
+// packageImage returns the file of the image under a key. Its name is the hash of what the image depends on: the engine
+// and its library, how packages are evaluated, their integrity, and what the grants let them observe.
+func (e *Engine) packageImage(key versionKey) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s%x%q", packagesMagic, e.image.Identity(), fmt.Sprintf("%+v", key))
+	return e.packages.Path(hex.EncodeToString(h.Sum(nil)[:16]))
+}
+
+// takeKept sets the image of v from the cache folder, and reports whether it is there.
+func (r importer) takeKept(v *version, keys []string) bool {
+	key, err := r.packagesKey("", keys)
+	if err != nil {
+		return false
+	}
+	file, done, err := r.engine.packages.Open(r.engine.packageImage(key))
+	if err != nil {
+		return false
+	}
+	defer done()
+	v.image, v.stamps, err = r.engine.image.Derived(file)
+	return err == nil
+}
+
+// wanted returns runs that import and that require each package of the grants that can be evaluated ahead.
+func (e *Engine) wanted(ctx context.Context, grants Grants) (all []importer, keys []string) {
+	for _, p := range grants.Packages {
+		if p.Impure != "" {
+			continue
+		}
+		for _, how := range []string{"import ", "require "} {
+			r := importer{e.newRun(ctx, grants)}
+			r.result.Packages = []PackageID{p.PackageID}
+			all, keys = append(all, r), append(keys, how+p.Name)
+		}
+	}
+	return all, keys
+}
+
+// PreparePackages evaluates the packages of the grants, each alone, and writes their images to Config.CacheDir, unless
+// they are there. A package that cannot be evaluated ahead is passed over.
+func (e *Engine) PreparePackages(ctx context.Context, grants Grants) error {
+	if e.packages.Dir == "" {
+		return nil
+	}
+	all, keys := e.wanted(ctx, grants)
+	for i, r := range all {
+		if err := r.prepareImage(keys[i]); err != nil {
+			return err
+		}
+	}
+	return e.packages.Prune()
+}
+
+func (r importer) prepareImage(importKey string) error {
+	defer r.abandon()
+	keys := []string{importKey}
+	key, err := r.packagesKey("", keys)
+	if err != nil {
+		return err
+	}
+	v := &version{key: key}
+	if r.takeKept(v, keys) {
+		return v.close()
+	}
+	if err := r.freeze(v, keys); err != nil || v.image == nil {
+		return err
+	}
+	return errors.Join(v.image.Keep(r.engine.packageImage(key), v.stamps), v.close())
+}
+
+// OpenPackages opens the kept images of the packages of the grants, so that runs find them when the process has no
+// access to files any more.
+func (e *Engine) OpenPackages(ctx context.Context, grants Grants) error {
+	all, keys := e.wanted(ctx, grants)
+	for i, r := range all {
+		key, err := r.packagesKey("", keys[i:i+1])
+		r.abandon()
+		if err != nil {
+			return err
+		}
+		if err := e.packages.Hold(e.packageImage(key)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,7 +1,8 @@
 // Command lambda is the Lambda function: the bootstrap of the provided.al2023 runtime.
 //
 //	bootstrap                   serve invocations (Lambda starts it so)
-//	bootstrap -fill-cache DIR   compile the engine into DIR and exit: run once per architecture when packaging
+//	bootstrap -fill-cache DIR   compile the engine into DIR, evaluate the packages, and exit: run once per
+//	                            architecture when packaging
 package main
 
 import (
@@ -24,7 +25,7 @@ func run(args []string, getenv func(string) string, _, stderr io.Writer) int {
 		}
 		build, err := process.EngineBuild(getenv)
 		if err == nil {
-			err = process.FillCache(context.Background(), args[1], build)
+			err = process.FillCache(context.Background(), args[1], build, getenv)
 		}
 		if err != nil {
 			fmt.Fprintln(stderr, "bootstrap:", err)

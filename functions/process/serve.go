@@ -133,6 +133,9 @@ func open(
 	if err != nil {
 		return nil, nil, fmt.Errorf("build the sandbox: %w", err)
 	}
+	if err := openImages(ctx, engine, set); err != nil {
+		return nil, nil, err
+	}
 	startup.engine(engine.Startup())
 	how := runner.Config{
 		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: remoteTools(set),

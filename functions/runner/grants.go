@@ -56,25 +56,16 @@ func (r *Runner) grantsOf(
 	if r.cfg.MaxMemoryBytes > 0 {
 		memory = min(memory, r.cfg.MaxMemoryBytes)
 	}
-	out := sandbox.Grants{
-		Limits: sandbox.Limits{
-			Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
-			LogEntries: g.LogEntries, EndOnLogs: q.Limits.OnLogs == execution.OnLogsError,
-			LogChars: g.LogChars, APICalls: g.APICalls, Depth: g.Depth,
-			Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, sandbox.DefaultFetchBytes),
-			FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
-		},
-		Eval: g.Eval, Files: fileAccess(g.Files), Modules: g.Modules, ModuleHint: moduleHint(q.Policy),
-		Network: NetworkOf(g), Waits: waitsOf(g.Waits, s),
+	out := PackageGrants(g, r.cfg.Packages)
+	out.Limits = sandbox.Limits{
+		Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
+		LogEntries: g.LogEntries, EndOnLogs: q.Limits.OnLogs == execution.OnLogsError,
+		LogChars: g.LogChars, APICalls: g.APICalls, Depth: g.Depth,
+		Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, sandbox.DefaultFetchBytes),
+		FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
 	}
+	out.ModuleHint, out.Network, out.Waits = moduleHint(q.Policy), NetworkOf(g), waitsOf(g.Waits, s)
 	out.Network.Secrets = r.secretsOf(g)
-	for _, p := range r.cfg.Packages {
-		if slices.Contains(g.Packages, p.Name) {
-			out.Packages = append(out.Packages, p)
-		} else {
-			out.Withheld = append(out.Withheld, p.Name)
-		}
-	}
 	if d := q.Debug; d != nil {
 		out.Debug = sandbox.Debug{StackTraces: d.StackTraces, Profile: d.Profile, Steps: d.Steps}
 	}
@@ -102,6 +93,19 @@ func (r *Runner) grantsOf(
 		out.Tools = append(out.Tools, tool)
 	}
 	return out, nil
+}
+
+// PackageGrants returns the packages that g grants, and what else of g their evaluation can observe.
+func PackageGrants(g policy.Grants, packages []sandbox.Package) sandbox.Grants {
+	out := sandbox.Grants{Eval: g.Eval, Files: fileAccess(g.Files), Modules: g.Modules}
+	for _, p := range packages {
+		if slices.Contains(g.Packages, p.Name) {
+			out.Packages = append(out.Packages, p)
+		} else {
+			out.Withheld = append(out.Withheld, p.Name)
+		}
+	}
+	return out
 }
 
 // NetworkOf returns the network that g grants, without secrets.

@@ -25,7 +25,7 @@ import (
 func Command(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "packages",
-		Short: "Add npm packages that code may import, list, verify and remove them",
+		Short: "Add npm packages that code may import, list, verify, prepare and remove them",
 		Long: "Keep npm packages in the folder AIRLOCK_PACKAGES (default ./airlock-packages), from which code imports\n" +
 			"them. add asks the registry npm_config_registry (default " + packages.DefaultRegistry + ") once;\n" +
 			"npm is not needed, no script of a package runs, and every archive is checked against the registry's\n" +
@@ -50,6 +50,12 @@ func Command(con terminal.Console) *cobra.Command {
 		&cobra.Command{Use: "remove NAME…", Short: "Remove packages and what only they need",
 			Example: "  airlock packages remove lodash", Args: cobra.MinimumNArgs(1),
 			RunE: func(_ *cobra.Command, names []string) error { return removePackages(con, names) }},
+		&cobra.Command{Use: "prepare", Short: "Evaluate the packages for the tiers of the policy file, as add does",
+			Long: "Evaluate the packages as the code of each tier imports them, and keep the images in the cache folder, so\n" +
+				"that no start of the gateway evaluates them. add does so, too. Do it again after an update of airlock and\n" +
+				"after a change of the tiers; without it, the first run that imports a package evaluates it.",
+			Example: "  airlock packages prepare", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return preparePackages(cmd.Context(), con) }},
 		&cobra.Command{Use: "verify", Short: "Check every archive against the lock",
 			Example: "  airlock packages verify", Args: cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return verifyPackages(con) }},
@@ -79,13 +85,9 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string) erro
 	if err != nil {
 		return exit.With(exit.Platform, err)
 	}
-	executable, err := os.Executable()
+	engine, err := openEngine(ctx, con)
 	if err != nil {
-		return exit.With(exit.Platform, err)
-	}
-	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: process.CacheDir(con.Getenv, executable)})
-	if err != nil {
-		return exit.With(exit.Platform, fmt.Errorf("build the sandbox: %w", err))
+		return err
 	}
 	for _, p := range process.ImportedPackages(next) {
 		note, err := tryPackage(ctx, engine, p)
@@ -94,10 +96,46 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string) erro
 		}
 		next.Note(p.Name, note)
 	}
-	if err := errors.Join(engine.Close(ctx), next.Save()); err != nil {
+	err = next.Save()
+	if err == nil {
+		err = process.PreparePackages(ctx, engine, con.Getenv)
+	}
+	if err := errors.Join(err, engine.Close(ctx)); err != nil {
 		return exit.With(exit.Platform, err)
 	}
 	return printPackages(con, next)
+}
+
+// openEngine opens the engine that the deployment runs, with its cache folder.
+func openEngine(ctx context.Context, con terminal.Console) (*sandbox.Engine, error) {
+	build, err := process.EngineBuild(con.Getenv)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, exit.With(exit.Platform, err)
+	}
+	engine, err := sandbox.New(ctx, sandbox.Config{CacheDir: process.CacheDir(con.Getenv, executable), EngineBuild: build})
+	if err != nil {
+		return nil, exit.With(exit.Platform, fmt.Errorf("build the sandbox: %w", err))
+	}
+	return engine, nil
+}
+
+func preparePackages(ctx context.Context, con terminal.Console) error {
+	store, err := openPackages(con)
+	if err != nil {
+		return err
+	}
+	engine, err := openEngine(ctx, con)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(process.PreparePackages(ctx, engine, con.Getenv), engine.Close(ctx)); err != nil {
+		return exit.With(exit.Platform, err)
+	}
+	return printPackages(con, store)
 }
 
 // tryPackage scans a package and finds out whether runs can start after it. The scan weighs it as under the tier agent:

@@ -73,7 +73,7 @@ var Groups = []Group{
 				"function that runs jobs"},
 		{"LAMBDA_JOBS_FUNCTION", "none", "for a gateway on Lambda: the function that runs its jobs; without one or " +
 			"JOBS_QUEUE it refuses jobs"},
-		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "folder of the compiled engine"},
+		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "compiled engine, and at most 512 MiB of images of packages"},
 	}},
 	{"Storage", []Variable{
 		{"AUDIT_STORE", "./audit", "where records are stored: file:///path or s3://bucket/prefix"},

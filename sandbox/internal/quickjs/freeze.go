@@ -3,7 +3,6 @@ package quickjs
 import (
 	"encoding/binary"
 	"errors"
-	"runtime"
 )
 
 // Freeze returns an image whose instances start as in is now: with the library, and with what guest code has left in
@@ -20,16 +19,7 @@ func (in *Instance) Freeze() (*Image, error) {
 	at := from.qctx + from.runtime.facts.CtxEvalInternal
 	eval := binary.LittleEndian.Uint32(memory[at:])
 	copy(memory[at:at+4], from.regions.image.pristine[at:])
-	back, err := from.regions.image.another(memory)
+	made, err := from.derive(memory)
 	binary.LittleEndian.PutUint32(memory[at:], eval)
-	if err != nil {
-		return nil, err
-	}
-	ahead := runtime.GOMAXPROCS(0)
-	return &Image{
-		runtime: from.runtime, size: uint32(len(memory)), qctx: from.qctx, rt: from.rt, scratch: from.scratch,
-		roots: from.roots, learned: from.learned, from: from.library(),
-		regions: &regions{image: back, reserve: max(from.regions.reserve, uint64(len(memory)))},
-		ready:   make(chan *Instance, ahead), busy: make(chan struct{}, ahead),
-	}, nil
+	return made, err
 }

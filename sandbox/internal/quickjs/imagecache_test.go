@@ -117,3 +117,20 @@ func FuzzImageFile(f *testing.F) {
 		}
 	})
 }
+
+// FuzzDerivedImage reads what claims to be an image that comes from the library's.
+func FuzzDerivedImage(f *testing.F) {
+	f.Add([]byte(derivedMagic + "\x0e\x00\x00\x00" + `{"Size":65536}` + "\x01\x01abcdefgh"))
+	f.Add([]byte(derivedMagic + "\x40\x00\x00\x00" + `{"Size":65536,"Bits":1,"At":[8],"Added":[0]}                    `))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		h, changes, err := decodeDerived(file)
+		if err != nil || h.Size > 4*rewrite.PageSize {
+			return
+		}
+		memory := make([]byte, h.Size)
+		_ = patch(memory, changes) // an error is fine
+		for _, at := range h.At {
+			clear(memory[at : at+8])
+		}
+	})
+}

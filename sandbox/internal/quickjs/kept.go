@@ -18,6 +18,11 @@ func readKept(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return whole(file)
+}
+
+// whole returns the content of a file that writeKept wrote.
+func whole(file []byte) ([]byte, error) {
 	body := file[:max(0, len(file)-sha256.Size)]
 	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], file[len(body):]) {
 		return nil, errHalf

@@ -1,0 +1,134 @@
+//go:build linux
+
+package process_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// packageFolder returns a folder with packages of one file each, given by name and content in turn.
+func packageFolder(t *testing.T, pairs ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	var root, entries []string
+	err := os.Mkdir(filepath.Join(dir, "archives"), 0o700)
+	for i := 0; i < len(pairs); i += 2 {
+		var b bytes.Buffer
+		zipped := gzip.NewWriter(&b)
+		files := tar.NewWriter(zipped)
+		head := &tar.Header{Name: "package/index.js", Mode: 0o600, Size: int64(len(pairs[i+1])), Typeflag: tar.TypeReg}
+		headed := files.WriteHeader(head)
+		_, written := files.Write([]byte(pairs[i+1]))
+		err = errors.Join(err, headed, written, files.Close(), zipped.Close(),
+			os.WriteFile(filepath.Join(dir, "archives", pairs[i]+"@1.0.0.tgz"), b.Bytes(), 0o600))
+		sum := sha512.Sum512(b.Bytes())
+		root = append(root, fmt.Sprintf("%q: %q", pairs[i], "1"))
+		entries = append(entries, fmt.Sprintf(`"node_modules/%s": {"version": "1.0.0", "integrity": "sha512-%s"}`,
+			pairs[i], base64.StdEncoding.EncodeToString(sum[:])))
+	}
+	lock := fmt.Sprintf(`{"lockfileVersion": 3, "packages": {"": {"dependencies": {%s}}, %s}}`, strings.Join(root, ", "),
+		strings.Join(entries, ", "))
+	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "package-lock.json"), []byte(lock), 0o600),
+		os.WriteFile(filepath.Join(dir, "airlock.json"), []byte("{}"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestServeUsesKeptImages checks that a process that is locked down starts runs from the images in the cache folder:
+// if two of them are exchanged, code finds the other package.
+func TestServeUsesKeptImages(t *testing.T) {
+	cache := t.TempDir()
+	folder := packageFolder(t, "one", "exports.name = 'one'", "two", "exports.name = 'two'")
+	getenv := func(name string) string {
+		return map[string]string{process.PackagesVariable: folder}[name]
+	}
+	if err := process.FillCache(t.Context(), cache, sandbox.EngineBuilds()[0], getenv); err != nil {
+		t.Fatal(err)
+	}
+	images, err := filepath.Glob(filepath.Join(cache, "package-*"))
+	if err != nil || len(images) == 0 || len(images)%4 != 0 {
+		t.Fatal(len(images), err)
+	}
+	run := func() string {
+		t.Helper()
+		p, err := localinvoke.New(t.Context(), config(t, "AUDIT_STORE=file://"+t.TempDir(), "AIRLOCK_CACHE_DIR="+cache,
+			process.PackagesVariable+"="+folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := p.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}()
+		r, err := p.Invoke(t.Context(), execution.Invocation{ID: "exec_00000000000000000000000001",
+			Request: execution.Request{Code: `import { name } from "one"; name`}, Via: execution.ViaHTTP,
+			ReceivedAt: time.Now()}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Result.Error != nil {
+			return *r.Result.Error
+		}
+		return string(r.Result.Result)
+	}
+	if got := run(); got != `"one"` {
+		t.Errorf("with the images: %s", got)
+	}
+	ofOne, ofTwo := withText(t, images, "import one"), withText(t, images, "import two")
+	if len(ofOne) == 0 || len(ofOne) != len(ofTwo) {
+		t.Fatal(len(ofOne), len(ofTwo))
+	}
+	two, err := os.ReadFile(ofTwo[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		content []byte
+		ok      bool
+	}{{"another image", two, false}, {"damaged", two[:len(two)/2], true}} {
+		for _, image := range ofOne {
+			if err := os.WriteFile(image, c.content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := run(); (got == `"one"`) != c.ok {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+}
+
+// withText returns the files that contain a text.
+func withText(t *testing.T, files []string, text string) (found []string) {
+	t.Helper()
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(content, []byte(text)) {
+			found = append(found, name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,184 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// keptEngine returns an engine with a cache folder.
+func keptEngine(t testing.TB, dir string) *sandbox.Engine {
+	t.Helper()
+	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: dir, EngineBuild: testBuild, SkipSelfTest: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// kept lists the images of packages in a folder.
+func kept(t testing.TB, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "package-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestPackagesAreKept checks that a second engine finds the images that the first has prepared, even when the folder is
+// gone, and that no other image, and no altered one, takes their place.
+func TestPackagesAreKept(t *testing.T) {
+	dir := t.TempDir()
+	packages := somePackages()
+	grants := sandbox.Grants{Packages: packages, Modules: []string{"path"}}
+	first := keptEngine(t, dir)
+	if err := first.PreparePackages(t.Context(), grants); err != nil {
+		t.Fatal(err)
+	}
+	files := kept(t, dir)
+	if want := 2 * 6; len(files) != want { // plain, @s/es, dual, keeps, eval and global, imported and required
+		t.Errorf("%d images, want %d", len(files), want)
+	}
+	const code = `import p from "plain"; [p.count(), p.count()]`
+	want := run(t, first, sandbox.Script{Code: code}, grants)
+
+	evaluated := 0
+	counted := func(p sandbox.Package) sandbox.Package {
+		tree := p.Tree
+		p.Tree = func() (map[string][]byte, error) { evaluated++; return tree() }
+		return p
+	}
+	again := grants
+	again.Packages = nil
+	for _, p := range packages {
+		again.Packages = append(again.Packages, counted(p))
+	}
+	check := func(name string, e *sandbox.Engine, g sandbox.Grants, code, value string, evaluations int) {
+		t.Helper()
+		evaluated = 0
+		for _, owner := range []string{"a", "b"} {
+			r := run(t, e, sandbox.Script{Code: code, Owner: owner}, g)
+			if string(r.Value) != value || r.Error != "" || r.PackagesCold != "" {
+				t.Errorf("%s: %s %s %s", name, r.Value, r.Error, r.PackagesCold)
+			}
+		}
+		if evaluated != evaluations {
+			t.Errorf("%s: %d packages were evaluated, want %d", name, evaluated, evaluations)
+		}
+	}
+	check("kept", keptEngine(t, dir), again, code, string(want.Value), 0)
+	check("required", keptEngine(t, dir), again, `require("plain").count()`, "1", 0)
+	check("the clock", keptEngine(t, dir), again,
+		`import k from "keeps"; [Math.abs(Date.now() - k.start) < 60000, +k.when - k.start < 1000]`, "[true,true]", 0)
+	check("two together", keptEngine(t, dir), again, `import p from "plain"; import f from "@s/es"; f() + p.count()`,
+		`"default1"`, 4)
+	other := again
+	other.Eval = true
+	check("other grants", keptEngine(t, dir), other, code, string(want.Value), 2)
+	changed := again
+	changed.Packages = []sandbox.Package{counted(packageOf("plain", "index.js", "exports.count = () => 7"))}
+	check("another version", keptEngine(t, dir), changed, code, "[7,7]", 2)
+
+	opened := keptEngine(t, dir)
+	if err := opened.OpenPackages(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	originals := map[string][]byte{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		originals[file] = text
+		if err = errors.Join(err, os.Remove(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("opened before", opened, again, code, string(want.Value), 0)
+
+	for name, damage := range map[string]func([]byte) []byte{
+		"empty": func([]byte) []byte { return nil },
+		"half":  func(b []byte) []byte { return b[:len(b)/2] },
+		"altered": func(b []byte) []byte {
+			b = bytes.Clone(b)
+			b[len(b)/2] ^= 1
+			return b
+		},
+		"another file": func([]byte) []byte { return []byte(strings.Repeat("x", 1000)) },
+	} {
+		for file, text := range originals {
+			if err := os.WriteFile(file, damage(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := keptEngine(t, dir)
+		check(name, e, again, code, string(want.Value), 2)
+		if err := e.PreparePackages(t.Context(), again); err != nil {
+			t.Fatal(err)
+		}
+		check(name+", prepared", keptEngine(t, dir), again, code, string(want.Value), 0)
+	}
+}
+
+// TestPackageImagesAreBounded checks that old images leave the folder, and nothing else does.
+func TestPackageImagesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, size int64, age time.Duration) string {
+		name = filepath.Join(dir, name)
+		err := os.WriteFile(name, nil, 0o600)
+		if err == nil {
+			err = os.Truncate(name, size) // a hole
+		}
+		if then := time.Now().Add(-age); err == nil {
+			err = os.Chtimes(name, then, then)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	old := write("package-old", 300<<20, 2*time.Hour)
+	recent := write("package-recent", 300<<20, time.Hour)
+	mine := write("notes", 300<<20, 3*time.Hour)
+	e := keptEngine(t, dir)
+	if err := e.PreparePackages(t.Context(), sandbox.Grants{Packages: somePackages()[:1]}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{old: false, recent: true, mine: true} {
+		if _, err := os.Stat(name); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := len(kept(t, dir)); n != 3 {
+		t.Errorf("%d images", n)
+	}
+}
+
+// TestPackageImagesOfOtherBuild checks that a build of the engine finds only its own images.
+func TestPackageImagesOfOtherBuild(t *testing.T) {
+	dir := t.TempDir()
+	grants := sandbox.Grants{Packages: somePackages()[:1]}
+	n := 0
+	for _, build := range sandbox.EngineBuilds() {
+		e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: dir, EngineBuild: build, SkipSelfTest: true})
+		if err == nil {
+			err = errors.Join(e.PreparePackages(t.Context(), grants), e.Close(context.Background()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n += 2; len(kept(t, dir)) != n {
+			t.Errorf("%s: %d images, want %d", build, len(kept(t, dir)), n)
+		}
+	}
+}
