@@ -26,7 +26,7 @@ func messageFor(tool, arguments string) string {
 
 // small is a function whose results are short: what is measured is the way in.
 func small(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
-	reply, err := echo(ctx, inv, onLog)
+	reply, err := encodedEcho(ctx, inv, onLog)
 	reply.Result.Result = json.RawMessage("1")
 	return reply, err
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy/scan"
 	"github.com/airlock-run/airlock/policy/threat"
 )
@@ -49,9 +50,19 @@ func (f farReader) Scan(_ context.Context, t scan.Input) (found scan.Result, err
 	return found, json.Unmarshal(f.answer, &found)
 }
 
+// encodedEcho does what an invoker does before it sends an invocation, and returns the input.
+func encodedEcho(
+	ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+) (execution.Reply, error) {
+	if _, err := inv.Encode(); err != nil {
+		return execution.Reply{}, err
+	}
+	return echo(ctx, inv, onLog)
+}
+
 func costServer(t testing.TB) *served {
 	t.Helper()
-	s := kept(t, options{reader: newFarReader(t), invoke: echo})
+	s := kept(t, options{reader: newFarReader(t), invoke: encodedEcho})
 	s.do(t, "PUT", "/api/functions/g", `{"code":"input"}`)
 	return s
 }
@@ -79,7 +90,7 @@ func (s *served) spent(t testing.TB, method, path, body, kind string, headers ..
 	for _, h := range headers {
 		lines += h + "\r\n"
 	}
-	request := fmt.Sprintf(
+	request := fmt.Appendf(nil,
 		"%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: %s\r\n%sContent-Length: "+
 			"%d\r\n\r\n%s",
 		method, path, kind, lines, len(body), body,
@@ -91,7 +102,7 @@ func (s *served) spent(t testing.TB, method, path, body, kind string, headers ..
 		if err != nil {
 			t.Fatal(err)
 		}
-		go func() { _, _ = io.WriteString(conn, request) }() // a refusal may come before all is sent
+		go func() { _, _ = conn.Write(request) }() // a refusal may come before all is sent
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatalf("%s %s: %v", method, path, err)
@@ -154,6 +165,7 @@ func costlyRequests() map[string]string {
 		}
 		return b
 	}
+	file := func(text string) string { return `{"code":"1","files":{"a.js":` + text + `}}` }
 	code := func(code, language string) string { return written(map[string]any{"code": code, "language": language}) }
 	commas := "1" + repeat(",1", 20_000)
 	var names strings.Builder
@@ -192,9 +204,16 @@ func costlyRequests() map[string]string {
 		"the longest files": written(map[string]any{"code": "1", "files": map[string]string{
 			"a.js": repeat("f(1234, 'text', a.b);", 4<<20/22), "b.js": repeat("x", 4<<20-64),
 			"c.js": repeat("y", 4<<20-64), "d.js": repeat("z", 3<<20)}}),
-		"the longest escapes": `{"code":"` + repeat(`\u0001\n`+repeat("x", 16), 150_000) + `"}`,
-		"the longest numbers": `{"code":"1","input":[0` + repeat(",0", most/2) + `]}`,
-		"the longest names":   `{"code":"1","input":` + strings.Repeat(object, 12) + `}`,
+		"the longest lines":         file(`"` + repeat(`f(1234, 'text');\n`, most/18) + `"`),
+		"the longest quotes":        file(`"` + repeat(`\"`, full) + repeat("x", most-2*full) + `"`),
+		"the longest accents":       file(`"` + repeat("é", most/2) + `"`),
+		"the longest letters":       file(`"` + repeat("aé\u2028😀", most/10) + `"`),
+		"the longest bytes":         file(`{"base64":"` + repeat("/+8A", most/4) + `"}`),
+		"the longest control bytes": file(`{"base64":"` + repeat("AAAA", most/4) + `"}`),
+		"the longest error":         file(`"` + repeat("é", most/2) + `\x"`),
+		"the longest escapes":       `{"code":"` + repeat(`\u0001\n`+repeat("x", 16), 150_000) + `"}`,
+		"the longest numbers":       `{"code":"1","input":[0` + repeat(",0", most/2) + `]}`,
+		"the longest names":         `{"code":"1","input":` + strings.Repeat(object, 12) + `}`,
 	}
 }
 

@@ -44,8 +44,13 @@ func DecodeRequest(b []byte) (Request, error) {
 		return Request{}, err
 	}
 	var w wireRequest
-	if err := decodeStrict(b, &w, duplicates); err != nil {
+	a := abridge(b, true, holdsText)
+	if err := a.decodeStrict(&w, duplicates); err != nil {
 		return Request{}, err
+	}
+	if c, ok := a.code(); ok {
+		text := string(c.plain)
+		w.Code = &text
 	}
 	return w.request()
 }
@@ -123,7 +128,13 @@ func hasMember(b []byte, name string) bool {
 // decodeStrict decodes b and finds unknown members, lone surrogates and, if there may be some, duplicate names in the
 // same pass.
 func decodeStrict(b []byte, v any, duplicates bool) error {
-	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(!duplicates))
+	return Abridged{Short: b}.decodeStrict(v, duplicates)
+}
+
+func (a Abridged) decodeStrict(v any, duplicates bool) error {
+	b := a.Short
+	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(!duplicates),
+		json.WithUnmarshalers(a.unmarshalers()))
 	if err == nil {
 		return nil
 	}
@@ -143,7 +154,8 @@ func decodeStrict(b []byte, v any, duplicates bool) error {
 		if strings.Contains(reason, `'\''`) {
 			reason += ", names and texts stand in double quotes"
 		}
-		return invalid(fieldOf(syn.JSONPointer), "the body is not valid JSON: %s (byte %d)", reason, syn.ByteOffset)
+		return invalid(fieldOf(syn.JSONPointer), "the body is not valid JSON: %s (byte %d)", reason,
+			a.Original(int(syn.ByteOffset)))
 	}
 	return invalid("", "the body is not valid JSON: it ends too early")
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -14,7 +13,7 @@ type File []byte
 
 // MarshalJSON implements json.Marshaler.
 func (f File) MarshalJSON() ([]byte, error) {
-	if utf8.Valid(f) {
+	if validUTF8(f) {
 		return jsontext.AppendQuote(nil, f)
 	}
 	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString(f)})
@@ -22,7 +21,7 @@ func (f File) MarshalJSON() ([]byte, error) {
 
 // MarshalJSONTo implements the MarshalerTo of an encoder that writes long texts once instead of copying them.
 func (f File) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if utf8.Valid(f) {
+	if validUTF8(f) {
 		return enc.WriteToken(jsontext.String(string(f)))
 	}
 	b, err := f.MarshalJSON()

@@ -1,7 +1,10 @@
 package execution
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"slices"
 	"time"
 
 	fast "github.com/go-json-experiment/json"
@@ -91,7 +94,22 @@ type Decision struct {
 // Encode returns the invocation as JSON without the escapes that only HTML needs, which would make a payload up to
 // six times as long.
 func (inv Invocation) Encode() ([]byte, error) {
-	return fast.Marshal(inv, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	code, files := inv.Request.Code, inv.Request.Files
+	long := inv.Request.Sources().Bytes() >= longText
+	if long {
+		inv.Request.Code, inv.Request.Files = "", nil
+	}
+	b, err := fast.Marshal(inv, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	if err != nil || !long {
+		return b, err
+	}
+	// Only the version and the ID precede the request, and its code is its first member.
+	const request = `"request":{"code":`
+	head, rest, ok := bytes.Cut(b, []byte(request+`""`))
+	if !ok {
+		return nil, errors.New("the code of a request is not its first member")
+	}
+	return appendTexts(append(slices.Clone(head), request...), rest, code, files), nil
 }
 
 // A Caller is the caller as the gateway authenticated it.

@@ -25,24 +25,41 @@ func Members(b []byte) ([]Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	return membersOf(b, abridge(b, true, anyText), duplicates)
+}
+
+// SplitMembers returns the members of a JSON object as [Members] does. It leaves the check of long strings to the
+// decoder of the members.
+func SplitMembers(b []byte) ([]Member, error) {
+	if len(b) > MaxRequestBytes {
+		return nil, tooLong(len(b), MaxRequestBytes)
+	}
+	a := Abridge(b)
+	duplicates, err := precheck(a.Short)
+	if err != nil {
+		return nil, err
+	}
+	return membersOf(b, a, duplicates)
+}
+
+// membersOf returns the members of an abridged object.
+func membersOf(b []byte, a Abridged, duplicates bool) ([]Member, error) {
+	var object map[string]jsontext.Value
 	if duplicates {
-		var object map[string]jsontext.Value
-		if err := decodeStrict(b, &object, true); err != nil {
+		if err := a.decodeStrict(&object, true); err != nil {
 			return nil, err
 		}
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(a.Short), jsontext.AllowDuplicateNames(true))
 	if kind := dec.PeekKind(); kind != '{' {
-		var object map[string]jsontext.Value
-		if err := decodeStrict(b, &object, false); err != nil {
+		if err := a.decodeStrict(&object, false); err != nil {
 			return nil, err
 		}
 		return nil, invalid("", "the body must be a JSON object; got null")
 	}
-	members, err := readMembers(dec, b)
+	members, err := readMembers(dec, a, b)
 	if err != nil {
-		var object map[string]jsontext.Value
-		return nil, cmp.Or(decodeStrict(b, &object, false), error(invalid("", "the body is not valid JSON")))
+		return nil, cmp.Or(a.decodeStrict(&object, false), error(invalid("", "the body is not valid JSON")))
 	}
 	return members, nil
 }
@@ -61,7 +78,7 @@ func ValidJSON(text []byte) bool {
 	return errors.Is(err, io.EOF)
 }
 
-func readMembers(dec *jsontext.Decoder, b []byte) (members []Member, err error) {
+func readMembers(dec *jsontext.Decoder, a Abridged, b []byte) (members []Member, err error) {
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -75,8 +92,8 @@ func readMembers(dec *jsontext.Decoder, b []byte) (members []Member, err error) 
 		if err != nil {
 			return nil, err
 		}
-		end := int(dec.InputOffset())
-		m.Value = b[end-len(value) : end : end]
+		from, end := a.Original(int(dec.InputOffset())-len(value)), a.Original(int(dec.InputOffset()))
+		m.Value = b[from:end:end]
 		if len(members) == cap(members) {
 			members = slices.Grow(members, len(members)+1) // append copies long lists four times as often
 		}
@@ -112,20 +129,24 @@ func JoinMembers(members []Member) []byte {
 }
 
 // TakeMembers removes the named members from a JSON object, for requests that extend a [Request]. It returns the rest
-// for [DecodeRequest] and the members that were present. An explicit null counts as absent.
+// for [DecodeRequest] and the members that were present. An explicit null counts as absent. It is as strict as
+// [SplitMembers].
 func TakeMembers(b []byte, names ...string) (rest []byte, taken map[string]stdjson.RawMessage, err error) {
-	members, err := Members(b)
+	members, err := SplitMembers(b)
 	if err != nil {
 		return nil, nil, err
 	}
 	taken = make(map[string]stdjson.RawMessage)
-	left := members[:0]
+	left := make([]Member, 0, len(members))
 	for _, m := range members {
 		if !slices.Contains(names, m.Name) {
 			left = append(left, m)
 		} else if v := raw(jsontext.Value(m.Value)); v != nil {
 			taken[m.Name] = bytes.Clone(v)
 		}
+	}
+	if len(left) == len(members) {
+		return b, taken, nil
 	}
 	return JoinMembers(left), taken, nil
 }

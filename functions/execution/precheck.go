@@ -21,13 +21,16 @@ func precheckUpTo(b []byte, most int) (duplicates bool, err error) {
 	case len(b) == 0:
 		return false, invalid("", "the body is empty; send a JSON object with the member code")
 	case len(b) > most:
-		return false, &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d bytes; at most %d are accepted", len(b),
-			most)}
-	case !utf8.Valid(b):
+		return false, tooLong(len(b), most)
+	case !validUTF8(b):
 		return false, invalid("", "the body is not valid UTF-8 (byte %d)", firstInvalid(b))
 	}
 	s := shape{b: b, names: newMemberNames()}
 	return s.walk()
+}
+
+func tooLong(size, most int) *Error {
+	return &Error{Code: TooLarge, Message: fmt.Sprintf("the request has %d bytes; at most %d are accepted", size, most)}
 }
 
 // shape is the state of precheck.
@@ -112,6 +115,14 @@ func stringEnd(b []byte, start int) int {
 		}
 		if i += n + 1; !escaped {
 			return i
+		}
+		// Where there is one escape there may be many, each of which costs a search more than a step.
+		for plain := 0; plain < 16 && i < len(b); i++ {
+			if plain++; b[i] == '"' {
+				return i + 1
+			} else if b[i] == '\\' {
+				i, plain = i+1, 0
+			}
 		}
 	}
 	return len(b)

@@ -333,26 +333,39 @@ func (w *wireRequest) fillTools(r *Request) *Error {
 // A wireFile is a File whose decoding says what is wrong with it.
 type wireFile []byte
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (f *wireFile) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+// errNoFile is the error of a value that is no file.
+var errNoFile = &Error{Message: `must be a string or {"base64": "…"}`}
+
+// unmarshal decodes a file of an abridged text.
+func (f *wireFile) unmarshal(dec *jsontext.Decoder, a Abridged) error {
 	v, err := dec.ReadValue()
 	if err != nil {
 		return err
 	}
+	long, ok := a.within(dec.InputOffset()-int64(len(v)), dec.InputOffset())
 	switch v.Kind() {
 	case '"':
+		if ok {
+			*f = long.text()
+			return nil
+		}
 		*f, err = jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
 		return err
 	case '{':
 		var enc struct {
 			Base64 *string `json:"base64"`
 		}
-		if json.Unmarshal(v, &enc, json.RejectUnknownMembers(true)) == nil && enc.Base64 != nil {
-			if *f, err = base64.StdEncoding.DecodeString(*enc.Base64); err != nil {
-				return &Error{Message: "has base64 that does not decode"}
-			}
-			return nil
+		if json.Unmarshal(v, &enc, json.RejectUnknownMembers(true)) != nil || enc.Base64 == nil {
+			break
 		}
+		text := []byte(*enc.Base64)
+		if ok {
+			text = long.plain
+		}
+		if *f, err = base64.StdEncoding.AppendDecode(nil, text); err != nil {
+			return &Error{Message: "has base64 that does not decode"}
+		}
+		return nil
 	}
-	return &Error{Message: `must be a string or {"base64": "…"}`}
+	return errNoFile
 }

@@ -107,7 +107,7 @@ func DecodeSmall(c *fiber.Ctx, v any, what string) error {
 		return err
 	}
 	body := c.Request().Body()
-	if _, _, err := execution.TakeMembers(body); err != nil {
+	if _, err := execution.Members(body); err != nil {
 		return err
 	}
 	return execution.DecodeMember("", body, v, what)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 )
 
@@ -33,7 +34,8 @@ func cutArguments(body []byte) (message, arguments []byte, err error) {
 
 // argumentsOf returns where params.arguments begins and ends in a JSON object; both are 0 where there are none.
 func argumentsOf(body []byte) (from, to int, err error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
+	a := execution.Abridge(body)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(a.Short), jsontext.AllowDuplicateNames(true))
 	var params bool
 	err = members(dec, func(name string) error {
 		if name != "params" || dec.PeekKind() != '{' {
@@ -51,8 +53,7 @@ func argumentsOf(body []byte) (from, to int, err error) {
 				return errTwice
 			}
 			value, err := dec.ReadValue()
-			to = int(dec.InputOffset())
-			from = to - len(value)
+			from, to = a.Original(int(dec.InputOffset())-len(value)), a.Original(int(dec.InputOffset()))
 			return err
 		})
 	})

@@ -156,7 +156,7 @@ func withOptions(request, options []byte) ([]byte, error) {
 	if err != nil {
 		return nil, invalid(optionsField, "must be an object whose members each occur once")
 	}
-	given, err := execution.Members(request)
+	given, err := execution.SplitMembers(request)
 	if err != nil {
 		return nil, err
 	}
