@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,7 +57,9 @@ const packagesFile = "airlock:packages"
 func identityOf(packages []Package) string {
 	var b strings.Builder
 	for _, p := range packages {
-		fmt.Fprintf(&b, "%q %q %t\n", p.Name, p.Integrity, p.Impure == "")
+		b.WriteString(strconv.Quote(p.Name))
+		b.WriteString(strconv.Quote(p.Integrity))
+		b.WriteString(strconv.FormatBool(p.Impure == ""))
 	}
 	return b.String()
 }
@@ -123,11 +126,7 @@ func (r importer) takePackages(script Script, v *version) (*version, error) {
 	if len(keys) == 0 || v != nil && v.image != nil {
 		return nil, nil // no image
 	}
-	key, err := r.packagesKey(script.Owner, keys)
-	if err != nil {
-		return nil, err
-	}
-	p := r.engine.versions.takeKey(key, script.Owner)
+	p := r.engine.versions.takeKey(r.packagesKey(script.Owner, keys), script.Owner)
 	if !p.loaded {
 		if err := r.evaluatePackages(p, keys); err != nil {
 			return p, err
@@ -146,14 +145,21 @@ func (r importer) takePackages(script Script, v *version) (*version, error) {
 
 // packagesKey returns what loading packages can observe. Owners share no images: the time of a run tells nobody what
 // others import.
-func (r importer) packagesKey(owner string, keys []string) (versionKey, error) {
+func (r importer) packagesKey(owner string, keys []string) versionKey {
 	g := r.grants
-	used := slices.DeleteFunc(slices.Clone(g.Packages), func(p Package) bool {
-		return !slices.ContainsFunc(r.result.Packages, func(id PackageID) bool { return id == p.PackageID })
-	})
-	key, err := keyOf(Script{}, Grants{Eval: g.Eval, Files: g.Files, Modules: g.Modules, Packages: used})
-	key.version = fmt.Sprintf("packages of %q: %q", owner, keys)
-	return key, err
+	used := make([]Package, 0, len(r.result.Packages))
+	for _, p := range g.Packages {
+		if slices.Contains(r.result.Packages, p.PackageID) {
+			used = append(used, p)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("packages of ")
+	b.WriteString(strconv.Quote(owner))
+	for _, key := range keys {
+		b.WriteString(strconv.Quote(key))
+	}
+	return versionKey{b.String(), g.Eval, g.Files, modulesKey(g.Modules), identityOf(used), noGlobals}
 }
 
 // imported returns the packages of the deployment that the source imports.
@@ -301,11 +307,7 @@ func (e *Engine) packageImage(key versionKey) string {
 
 // takeKept sets the image of v from the cache folder, and reports whether it is there.
 func (r importer) takeKept(v *version, keys []string) bool {
-	key, err := r.packagesKey("", keys)
-	if err != nil {
-		return false
-	}
-	file, done, err := r.engine.packages.Open(r.engine.packageImage(key))
+	file, done, err := r.engine.packages.Open(r.engine.packageImage(r.packagesKey("", keys)))
 	if err != nil {
 		return false
 	}
@@ -347,18 +349,14 @@ func (e *Engine) PreparePackages(ctx context.Context, grants Grants) error {
 func (r importer) prepareImage(importKey string) error {
 	defer r.abandon()
 	keys := []string{importKey}
-	key, err := r.packagesKey("", keys)
-	if err != nil {
-		return err
-	}
-	v := &version{key: key}
+	v := &version{key: r.packagesKey("", keys)}
 	if r.takeKept(v, keys) {
 		return v.close()
 	}
 	if err := r.freeze(v, keys); err != nil || v.image == nil {
 		return err
 	}
-	return errors.Join(v.image.Keep(r.engine.packageImage(key), v.stamps), v.close())
+	return errors.Join(v.image.Keep(r.engine.packageImage(v.key), v.stamps), v.close())
 }
 
 // OpenPackages opens the kept images of the packages of the grants, so that runs find them when the process has no
@@ -366,12 +364,9 @@ func (r importer) prepareImage(importKey string) error {
 func (e *Engine) OpenPackages(ctx context.Context, grants Grants) error {
 	all, keys := e.wanted(ctx, grants)
 	for i, r := range all {
-		key, err := r.packagesKey("", keys[i:i+1])
+		path := e.packageImage(r.packagesKey("", keys[i:i+1]))
 		r.abandon()
-		if err != nil {
-			return err
-		}
-		if err := e.packages.Hold(e.packageImage(key)); err != nil {
+		if err := e.packages.Hold(path); err != nil {
 			return err
 		}
 	}

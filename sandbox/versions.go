@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -22,7 +23,7 @@ type versionKey struct {
 	version string
 	eval    bool
 	files   FileAccess
-	modules string // names, as JSON
+	modules string // see modulesKey
 	// packages is the identity of those that the code may import.
 	packages string
 	globals  string // names that the run brings along, and whether they are enumerable, as JSON
@@ -169,12 +170,19 @@ func (x *version) close() error {
 
 // keyOf returns what code can observe, while it loads, of the grants of its run and of the globals that the run adds.
 func keyOf(script Script, g Grants) (versionKey, error) {
-	modules, err := json.Marshal(slices.Sorted(slices.Values(g.Modules)))
-	if err != nil {
-		return versionKey{}, err
-	}
 	globals, err := json.Marshal(broughtAlong(script, g))
-	return versionKey{script.Version, g.Eval, g.Files, string(modules), identityOf(g.Packages), string(globals)}, err
+	return versionKey{script.Version, g.Eval, g.Files, modulesKey(g.Modules), identityOf(g.Packages), string(globals)}, err
+}
+
+// noGlobals is versionKey.globals of code that is granted nothing: only the input is different in each run.
+const noGlobals = `{"input":false}`
+
+// modulesKey returns a text that differs between sets of modules.
+func modulesKey(names []string) string {
+	if slices.IsSorted(names) {
+		return strings.Join(names, "\n")
+	}
+	return strings.Join(slices.Sorted(slices.Values(names)), "\n")
 }
 
 // broughtAlong returns the globals that a run has and the library has not, and whether they are enumerable.
