@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/jobs/jobstest"
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 	"github.com/airlock-run/airlock/infra/state/dynamostate"
@@ -111,10 +113,30 @@ func (f *fleet) Kill(t *testing.T, s statetest.Store) {
 	}
 }
 
+// mortal returns a process whose connection can be cut.
+func (f *fleet) mortal(t *testing.T) (jobs.Store, func(lost bool) (mend func())) {
+	m := way(t)
+	return f.open(t, m.server.URL, 1), func(lost bool) func() {
+		m.after(0, lost, true)
+		return func() {}
+	}
+}
+
 func (f *fleet) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return time.Now().Add(f.ahead)
+}
+
+// A process stops or loses its connection at each step while executions wait.
+func TestWaitingFaults(t *testing.T) {
+	t.Parallel()
+	jobstest.TestWaitingFaults(t, func(t *testing.T) jobstest.State {
+		f := newFleet(t)
+		return jobstest.State{Now: f.Now, Mortal: f.mortal,
+			Process: func(t *testing.T) jobs.Store { return f.Process(t) },
+			Kill:    func(t *testing.T, s jobs.Store) { f.Kill(t, s.(statetest.Store)) }}
+	})
 }
 
 func TestConformance(t *testing.T) {

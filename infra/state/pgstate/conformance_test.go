@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/jobs/jobstest"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 	"github.com/airlock-run/airlock/infra/state/statetest"
@@ -70,6 +72,15 @@ func (f *fleet) Kill(t *testing.T, s statetest.Store) {
 	server.Exec(t, f.url, "UPDATE airlock.processes SET seen = seen - interval '2 hours' WHERE id = $1", store.Die())
 }
 
+// mortal returns a process whose connection can be cut.
+func (f *fleet) mortal(t *testing.T) (jobs.Store, func(lost bool) (mend func())) {
+	m := way(t, f.url)
+	return f.open(t, m.url), func(lost bool) func() {
+		m.after(0, lost, true)
+		return func() {}
+	}
+}
+
 // empty removes what earlier processes left, and the processes that still live stay.
 func (f *fleet) empty(t *testing.T) {
 	t.Helper()
@@ -78,6 +89,17 @@ func (f *fleet) empty(t *testing.T) {
 }
 
 func (*fleet) Now() time.Time { return time.Now() }
+
+// A process stops or loses its connection at each step while executions wait.
+func TestWaitingFaults(t *testing.T) {
+	t.Parallel()
+	jobstest.TestWaitingFaults(t, func(t *testing.T) jobstest.State {
+		f := newFleet(t)
+		return jobstest.State{Now: f.Now, Mortal: f.mortal,
+			Process: func(t *testing.T) jobs.Store { return f.Process(t) },
+			Kill:    func(t *testing.T, s jobs.Store) { f.Kill(t, s.(statetest.Store)) }}
+	})
+}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
