@@ -140,10 +140,12 @@ func (v *visitor) execute(script Script) error {
 		return err
 	}
 	v.stage.compiled = true
-	if err := (eventLoop{v.run, v}).loop(); err != nil || v.stage.failed {
-		return err
-	}
-	_, err := v.step(map[string]any{"do": "finish"})
+	return (eventLoop{v.run, v}).toEnd()
+}
+
+// end implements turns.
+func (v *visitor) end(happened bool) error {
+	_, err := v.step(map[string]any{"do": "finish", "happened": happened})
 	return err
 }
 

@@ -46,12 +46,32 @@ type turns interface {
 	// reject fails the code with the first rejection that nobody has handled, unless the code listens for those itself.
 	// It reports false if there is none.
 	reject() (bool, error)
+	// end completes the result of a run that has nothing left to wait for. Happened is whether anything has happened
+	// since the last call. If the code may go on, there is no result yet.
+	end(happened bool) error
 }
 
 // An eventLoop makes the guest of a run continue when something happens that it waits for.
 type eventLoop struct {
 	*run
 	guest turns
+}
+
+// toEnd returns when the run has its result, or has failed. Code that listens for the end of the loop may go on.
+func (r eventLoop) toEnd() error {
+	for first := true; ; first = false {
+		r.stage.happened = false
+		if err := r.loop(); err != nil || r.stage.failed {
+			return err
+		}
+		happened := r.stage.happened
+		if err := r.guest.end(happened); err != nil || r.stage.failed || r.stage.done {
+			return err
+		}
+		if !first && !happened {
+			return nil // the library does not ask twice for nothing
+		}
+	}
 }
 
 // loop returns when the code has its value, has failed, or has nothing left to wait for.
@@ -61,6 +81,7 @@ func (r eventLoop) loop() error {
 			return errParked
 		}
 		if !r.idle() {
+			r.stage.happened = true
 			if err := r.wait(); err != nil {
 				return err
 			}
@@ -173,6 +194,15 @@ func (g *guest) reject() (bool, error) {
 	g.rejected = g.rejected[1:]
 	_, reason := g.in.PromiseResult(promise)
 	return true, g.call(g.image.Root(stdlib.RootReject), reason, promise)
+}
+
+// end completes the result.
+func (g *guest) end(happened bool) error {
+	told := quickjs.Int(0)
+	if happened {
+		told = quickjs.Int(1)
+	}
+	return g.call(g.image.Root(stdlib.RootFinish), told)
 }
 
 // settle hands an answer to the guest.

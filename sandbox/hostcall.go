@@ -165,7 +165,7 @@ func (r *run) done(in hostops.Guest, v quickjs.Value) error {
 	if path := depth.Over(value, "result", r.limits.Depth); path != "" {
 		return r.failDeep("the result", path)
 	}
-	r.result.Value = value
+	r.result.Value, r.stage.done = value, true
 	return nil
 }
 

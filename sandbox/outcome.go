@@ -39,6 +39,7 @@ func (r *run) classify(err error) error {
 	case hostops.AsLimit(err) != nil:
 		limit := hostops.AsLimit(err)
 		r.result.Limit, r.result.Error, r.result.Exception, r.result.Value = Limit(limit.Limit), limit.Message, nil, nil
+	case errors.As(err, &exit) && r.stage.failed: // by a listener of the exit; the first error is the one that counts
 	case errors.As(err, &exit):
 		if path := depth.Over(exit.value, "result", r.limits.Depth); path != "" {
 			return r.classify(r.failDeep("the result", path))

@@ -80,6 +80,8 @@ type stage struct {
 	failed bool
 	// settled is set once the code has ended, hasValue if it has a value.
 	settled, hasValue bool
+	// happened is set once a timer was due or an answer came, done once the result is there.
+	happened, done bool
 }
 
 // usage is ticks of work and bytes of memory.
@@ -221,10 +223,7 @@ func (g *guest) execute(script Script) error {
 	if err := g.call(g.image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
 		return err
 	}
-	if err := (eventLoop{g.run, g}).loop(); err != nil || g.stage.failed {
-		return err
-	}
-	return g.call(g.image.Root(stdlib.RootFinish))
+	return (eventLoop{g.run, g}).toEnd()
 }
 
 // checkDepth refuses input and context that nest too deeply.

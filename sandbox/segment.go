@@ -20,7 +20,6 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/timers"
 	"github.com/airlock-run/airlock/sandbox/internal/tool"
 	"github.com/airlock-run/airlock/sandbox/internal/vfs"
-	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
 // A segment is a run on the way into a snapshot, or out of one. What is in a snapshot:
@@ -388,10 +387,7 @@ func (g *guest) goOn(answers []Answer) error {
 			return err
 		}
 	}
-	if err := loop.loop(); err != nil || g.stage.failed {
-		return err
-	}
-	return g.call(g.image.Root(stdlib.RootFinish))
+	return loop.toEnd()
 }
 
 // abortLost rejects what the guest still awaits of an earlier segment and nothing can answer.

@@ -67,6 +67,8 @@ func TestSessionsKeepDeclarations(t *testing.T) {
 			"fs.appendFileSync('/a', ' two')", "fs.readFileSync('/a', 'utf8')"}},
 		{"a class used before it is declared", `"ReferenceError"`,
 			[]string{"let m; try { A } catch (e) { m = e.name }\nclass A {}\nm"}},
+		{"no exit between steps", `["exit"]`, []string{"const seen = []; process.on('exit', () => seen.push('exit')); " +
+			"process.on('beforeExit', () => seen.push('before'))", "seen.length", "process.emit('exit'); seen"}},
 		{"what a promise will be", "5", []string{"let p = Promise.resolve(5)", "await p"}},
 		{"a timer of an earlier step", `"late"`,
 			[]string{"const p = new Promise((r) => setTimeout(() => r('late'), 20)); 1", "await p"}},

@@ -72,6 +72,7 @@ func TestWarmCode(t *testing.T) {
 		{"const s = []; for (let i = 0; i < input.n; i++) s.push(Math.sqrt(i)); return s", ""},
 		{"output = input.n", ""},
 		{"console.log('each time'); await a.b()", ""},
+		{"process.on('exit', (c) => { output = ['exit', c] }); export default () => undefined", ""},
 
 		{"const t = Date.now(); export default () => typeof t", "it reads the clock while it loads"},
 		{"const t = new Date(); export default () => typeof t", "it reads the clock while it loads"},

@@ -130,7 +130,7 @@
     start: (m) => { start(compiled, guest.parse(m.context), guest.parse(m.input), m.flags, m.limit); },
     fire: (m) => { fire(m.id); },
     settle: (m) => { settle(m.id, m.failed, m.failed ? { $error: m.error } : unpack(m)); },
-    finish: () => { finish(); },
+    finish: (m) => { finish(m.happened ? 1 : 0); },
     reject: () => {
       const first = engine.rejected.shift();
       if (first === undefined) return false;

@@ -8,8 +8,11 @@
 
   const write = (level, text) => {
     if (indent !== '') text = indent + inspecting.indented(text, indent.length);
-    host(op.log, level, text, 0);
+    host(op.log, level, begun(level) + text, 0);
   };
+  // begun takes the line that process.stdout or process.stderr has begun.
+  const begun = (level) => internal.begun?.(level === WARN || level === ERROR) ?? '';
+  internal.printLine = (isError, text) => { host(op.log, isError ? ERROR : LOG, text, 0); };
   const print = (level, args) => { write(level, internal.format(args)); };
   internal.print = (level, text) => { write(level === 'error' ? ERROR : level === 'warn' ? WARN : LOG, text); };
 

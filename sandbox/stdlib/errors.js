@@ -59,7 +59,10 @@
       // The engine throws a value of unknown type if an array is too long.
       message = typeof e === 'string' ? cut(e) : typeof e === 'unknown' ? 'an array is too long' : internal.inspect(e);
     }
+    internal.flushOutput?.();
     host(op.fail, name, message, stack, e);
+    try { internal.leave?.(1); } catch { /* the first error is the one that ends the run */ }
+    internal.flushOutput?.();
   };
 
   // CallSite objects are not available: getFunction() would expose functions of the library.

@@ -262,6 +262,9 @@
         reporting = false;
       }
     }
+    try {
+      if (internal.caught?.(e, 'uncaughtException')) return;
+    } catch (e2) { e = e2; }
     internal.fail(e);
   };
   internal.messageOf = (e) => {

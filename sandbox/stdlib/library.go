@@ -39,7 +39,7 @@ type File struct {
 // The functions that the library hands to the host, in the order of its last host call.
 const (
 	RootStart  = iota // start(fn, context, input, flags, resultLimit)
-	RootFinish        // finish()
+	RootFinish        // finish(happened)
 	RootFire          // fire(timer)
 	RootSettle        // settle(request, failed, value)
 	RootStack         // stack() returns the stack as text

@@ -45,8 +45,37 @@
 
   // exit ends the run with the value of output as its result.
   const exit = (code) => {
+    if (code !== undefined) process.exitCode = code;
+    internal.leave();
+    process.reallyExit(process.exitCode);
+  };
+  const reallyExit = (code) => {
     internal.flushOutput();
-    internal.sync('exit', (code ?? process.exitCode ?? 0) | 0, internal.outputText());
+    internal.sync('exit', (code ?? 0) | 0, internal.outputText());
+  };
+  // listened reports whether code listens for an event of the process. Libraries replace emit to see every event.
+  const listened = (type) => process._events?.[type] !== undefined || p.hasOwn(process, 'emit');
+  let leaving = false, drained = false;
+  // leave tells the listeners of exit, once, that the run ends. A step of a session ends nothing.
+  internal.leave = (code) => {
+    if (leaving || internal.isStep) return;
+    leaving = true;
+    if (code !== undefined) process.exitCode = code;
+    if (listened('exit')) process.emit('exit', (process.exitCode ?? 0) | 0);
+  };
+  // drain tells the listeners of beforeExit that nothing is pending, and reports whether there were any: they may have
+  // started something. If nothing happened since it told them, it does not tell them again.
+  internal.drain = (happened) => {
+    if (drained && !happened || internal.isStep || !listened('beforeExit')) return false;
+    drained = true;
+    process.emit('beforeExit', (process.exitCode ?? 0) | 0);
+    return true;
+  };
+  // caught reports whether a listener of uncaughtException took an error.
+  internal.caught = (e, origin) => {
+    if (leaving || !listened('uncaughtException') || process.listenerCount('uncaughtException') === 0) return false;
+    process.emit('uncaughtException', e, origin);
+    return true;
   };
   const refuse = (name) => () => { throw nodeError(Error, 'ERR_NOT_SUPPORTED', `process.${name} is not available in the sandbox`); };
   const milliseconds = () => globalThis.performance.now();
@@ -61,18 +90,24 @@
     return [seconds, nanoseconds];
   };
   hrtime.bigint = () => BigInt(Math.floor(milliseconds() * 1e6));
-  // output writes complete lines to the console, one call for each write. It buffers an incomplete line.
-  const outputs = [];
-  const output = (print) => {
+  // output writes complete lines to the console, one call for each write. It buffers an incomplete line, which the console
+  // continues.
+  const outputs = [], lines = [];
+  const output = (isError) => {
     let line = '';
     const flush = (all) => {
       const end = all ? line.length : line.lastIndexOf('\n') + 1;
       if (end === 0) return;
       const text = line.slice(0, end);
       line = line.slice(end);
-      print('%s', text.endsWith('\n') ? text.slice(0, -1) : text);
+      internal.printLine(isError, p.endsWith(text, '\n') ? p.slice(text, 0, -1) : text);
     };
     outputs[outputs.length] = flush;
+    lines[lines.length] = () => {
+      const begun = line;
+      line = '';
+      return begun;
+    };
     return Object.assign(Object.create(EventEmitter.prototype), {
       isTTY: false, writable: true, columns: 80,
       write(chunk, encoding, done) {
@@ -84,15 +119,16 @@
       end(chunk) { if (chunk !== undefined) this.write(chunk); },
     });
   };
+  internal.begun = (isError) => lines[isError ? 1 : 0]();
   internal.flushOutput = () => { for (let i = 0; i < outputs.length; i++) outputs[i](true); };
 
   const process = Object.assign(Object.create(EventEmitter.prototype), {
     title: 'airlock', pid: 1, ppid: 0, platform: 'linux', arch: 'x64', execPath: '/airlock', execArgv: [], argv: ['/airlock', '/script.js'], argv0: 'airlock', exitCode: undefined,
     version: 'v22.0.0', versions: { node: '22.0.0', quickjs: internal.engineVersion, airlock: '1' }, release: { name: 'node' }, config: { variables: {} }, features: {},
     env: {},
-    stdout: output(console.log), stderr: output(console.error),
+    stdout: output(false), stderr: output(true),
     cwd: () => '/', chdir: refuse('chdir'), umask: () => 18, uptime: () => milliseconds() / 1000, hrtime,
-    exit, abort: () => exit(134), reallyExit: exit, kill: refuse('kill'), binding: refuse('binding'), dlopen: refuse('dlopen'), setuid: refuse('setuid'),
+    exit, abort: () => reallyExit(134), reallyExit, kill: refuse('kill'), binding: refuse('binding'), dlopen: refuse('dlopen'), setuid: refuse('setuid'),
     getuid: () => 1000, geteuid: () => 1000, getgid: () => 1000, getegid: () => 1000, getgroups: () => [1000],
     memoryUsage: Object.assign(() => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 }), { rss: () => 0 }),
     cpuUsage: () => ({ user: 0, system: 0 }), resourceUsage: () => ({}), availableMemory: () => 0, constrainedMemory: () => 0,

@@ -13,10 +13,18 @@
       if (flags & 8) value = await value(undefined, main, main?.exports, packages, names);
       if (flags & 1 && typeof value === 'function') value = await value(input, context);
     } catch (e) {
-      internal.fail(e);
-      return;
+      if (!handled(e)) return;
     }
     host(op.settled, value === undefined ? 0 : 1, 0, 0);
+  };
+
+  // handled reports whether the code itself handles an error that ends it. If not, the run fails.
+  const handled = (e, origin = 'uncaughtException') => {
+    try {
+      if (internal.caught?.(e, origin)) return true;
+    } catch (thrown) { e = thrown; }
+    internal.fail(e);
+    return false;
   };
 
   // keep defines globals that stand for the declarations of a step of a session: name to [get, set], or [get] of a constant.
@@ -88,6 +96,7 @@
   // 8, fn returns the script's function; 16, it is a step of a session, whose declarations are kept.
   const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
+    internal.isStep = (flags & 16) !== 0;
     const names = p.ownKeys(context);
     for (let i = 0; i < names.length; i++) {
       p.defineProperty(globalThis, names[i], { __proto__: null, value: context[names[i]], writable: true, enumerable: true, configurable: true });
@@ -102,9 +111,12 @@
 
   internal.outputText = () => internal.serialise(globalThis.output, resultLimit);
 
-  // finish returns the result. The host calls it when nothing is pending.
-  const finish = () => {
+  // finish returns the result. The host calls it when nothing is pending. If listeners of beforeExit may have started
+  // something, it returns nothing, and the host calls it again with whether anything happened.
+  const finish = (happened) => {
     try {
+      if (value === undefined && internal.drain?.(happened === 1)) return;
+      internal.leave?.();
       internal.flushOutput?.();
       host(op.done, internal.serialise(value !== undefined ? value : globalThis.output, resultLimit), 0, 0);
     } catch (e) {
@@ -120,7 +132,7 @@
       internal.fail(e);
       return;
     }
-    internal.fail(reason);
+    handled(reason, 'unhandledRejection');
   };
 
   // stack returns the guest's stack. The host calls it while the guest is interrupted.
