@@ -38,7 +38,7 @@ type visitor struct {
 	*run
 	process Process
 	in      *foreign.Guest
-	spent   time.Duration // processor time of the process that is in the run's
+	spent   time.Duration // processor time of the process before the run, and that which is in the run's
 }
 
 // away runs a script on another engine.
@@ -72,7 +72,7 @@ func away(r *run, script Script) (Result, error) {
 		return r.failEarly(err)
 	}
 	defer process.Kill()
-	v := &visitor{run: r, process: process}
+	v := &visitor{run: r, process: process, spent: cputime.Of(process.PID)}
 	v.in = foreign.NewGuest(process.Conn, v)
 	stop := context.AfterFunc(r.ctx, func() { _ = process.Conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()

@@ -48,16 +48,19 @@ type Process struct {
 
 	handle *os.Process
 	once   sync.Once
-	live   *atomic.Int64
+	pool   *Pool
 }
 
-// Kill ends the process and closes its connection. It may be called more than once.
+// Kill ends the process and closes its connection. It may be called more than once. The process runs no further
+// instruction; the kernel takes a millisecond to free its memory, which Kill does not wait for.
 func (p *Process) Kill() {
 	p.once.Do(func() {
 		_ = p.handle.Kill() // it may have ended
 		_ = p.Conn.Close()
-		_, _ = p.handle.Wait()
-		p.live.Add(-1)
+		p.pool.ending.Go(func() {
+			_, _ = p.handle.Wait()
+			p.pool.live.Add(-1)
+		})
 	})
 }
 
@@ -70,6 +73,7 @@ type Pool struct {
 	broken atomic.Pointer[error]
 	made   atomic.Int64
 	live   atomic.Int64
+	ending sync.WaitGroup // killed processes that still exist
 	stop   context.CancelFunc
 	done   chan struct{}
 }
@@ -116,7 +120,10 @@ func (p *Pool) JIT() bool { return p.cfg.JIT }
 // Walls returns the walls around each process.
 func (p *Pool) Walls() []string { return p.walls }
 
-// Made returns how many processes were made, and Live how many exist.
+// Ready returns how many processes wait for a guest in the pool's queue. One more may wait to enter it.
+func (p *Pool) Ready() int { return len(p.ready) }
+
+// Made returns how many processes were made.
 func (p *Pool) Made() int64 { return p.made.Load() }
 
 // Live returns how many processes exist, besides the template.
@@ -141,10 +148,11 @@ func (p *Pool) Take(ctx context.Context, memory int64) (*Process, error) {
 	}
 }
 
-// Close ends the template and the processes that nobody took.
+// Close ends the template and the processes that nobody took. It returns when no killed process exists any more.
 func (p *Pool) Close() {
 	p.stop()
 	<-p.done
+	defer p.ending.Wait()
 	for {
 		select {
 		case proc := <-p.ready:
@@ -211,7 +219,7 @@ func (p *Pool) fromOne(ctx context.Context, onReady func()) error {
 		}
 		p.made.Add(1)
 		p.live.Add(1)
-		proc.live = &p.live
+		proc.pool = p
 		onReady()
 		select {
 		case p.ready <- proc:

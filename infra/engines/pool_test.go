@@ -226,6 +226,7 @@ func TestProcessEnds(t *testing.T) {
 	}
 	proc.Kill()
 	proc.Kill()
+	p.Close()
 	if err := syscall.Kill(proc.PID, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("a killed process: %v", err)
 	}
@@ -261,12 +262,11 @@ func TestProcessesAreFresh(t *testing.T) {
 	if p.Made() < 40 {
 		t.Errorf("%d processes were made", p.Made())
 	}
-	last := take(t, p)
+	take(t, p).Kill()
 	p.Close()
 	if _, err := p.Take(t.Context(), 1<<20); err == nil {
 		t.Error("a closed pool gave a process")
 	}
-	last.Kill()
 	if n := p.Live(); n != 0 {
 		t.Errorf("%d processes are left", n)
 	}

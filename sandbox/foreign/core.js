@@ -68,6 +68,12 @@
   let internal;
   for (const [name, source] of files) internal = evaluate(source, name)(host, internal);
   const [start, finish, fire, settle] = roots;
+  // What failed may be an allocation, and a report needs memory.
+  const { fail } = internal;
+  internal.fail = (e) => {
+    engine.makeRoom();
+    fail(e);
+  };
   delete engine.global.navigator; // as package sandbox hides it
 
   const compile = (job) => {
@@ -86,19 +92,21 @@
     }
   };
 
-  // forbid takes the functions away that make code of strings.
+  // forbid takes the functions away that make code of strings. What it puts in their place is made ahead of the job.
+  const refuse = () => { throw new guest.TypeError('eval is not supported'); };
+  const refusing = evaluate('(f, n) => { "use strict"; const r = { [n]: function () { return f(); } }[n]; return r; }', 'airlock:eval');
+  const refused = [];
+  for (const name in guest.eval) refused.push([name, guest.eval[name], refusing(refuse, name)]);
+  const plainEval = evaluate('(f) => ({ eval(x) { return typeof x === "string" ? f() : x; } }).eval', 'airlock:eval')(refuse);
+  const hide = (owner, name, value) => { Object.defineProperty(owner, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true }); };
   const forbid = () => {
-    const refuse = () => { throw new guest.TypeError('eval is not supported'); };
-    const hide = (owner, name, value) => { Object.defineProperty(owner, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true }); };
-    for (const name in guest.eval) {
-      const made = guest.eval[name];
-      const refused = evaluate('(f, n) => { "use strict"; const r = { [n]: function () { return f(); } }[n]; return r; }', 'airlock:eval')(refuse, name);
-      Object.setPrototypeOf(refused, Object.getPrototypeOf(made));
-      Object.defineProperty(refused, 'prototype', { __proto__: null, value: made.prototype, writable: false });
-      Object.defineProperty(made.prototype, 'constructor', { __proto__: null, value: refused, writable: name === 'Function', enumerable: false, configurable: true });
+    for (const [name, made, f] of refused) {
+      Object.setPrototypeOf(f, Object.getPrototypeOf(made));
+      Object.defineProperty(f, 'prototype', { __proto__: null, value: made.prototype, writable: false });
+      Object.defineProperty(made.prototype, 'constructor', { __proto__: null, value: f, writable: name === 'Function', enumerable: false, configurable: true });
     }
     hide(engine.global, 'Function', guest.eval.Function.prototype.constructor);
-    hide(engine.global, 'eval', evaluate('(f) => ({ eval(x) { return typeof x === "string" ? f() : x; } }).eval', 'airlock:eval')(refuse));
+    hide(engine.global, 'eval', plainEval);
   };
 
   // seed replaces Math.random: all processes that were made ahead would draw the same numbers. It is sfc32 of PractRand.

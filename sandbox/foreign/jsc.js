@@ -2,7 +2,7 @@
 // code, whose frames have no positions: an error of the library is where the guest called it.
 (load) => {
   'use strict';
-  const { $vm, print, readline, describe, drainMicrotasks, gcHeapSize, quit } = globalThis, { now } = globalThis.performance;
+  const { $vm, print, readline, describe, drainMicrotasks, gcHeapSize, fullGC, quit } = globalThis, { now } = globalThis.performance;
   const { apply, construct, getOwnPropertyDescriptor, defineProperty } = Reflect;
   if (Uint8Array.fromBase64 === undefined || Uint8Array.prototype.toBase64 === undefined) {
     print('this JavaScriptCore has no Uint8Array.fromBase64; WebKitGTK 2.48 or newer has it');
@@ -175,6 +175,7 @@
   for (const name of ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError']) wrapped(name, 2, parent);
   wrapped('AggregateError', 3, parent);
 
+  const reserve = new ArrayBuffer(4 << 20);
   let origin = 0;
   load({
     evaluate, global, rejected, kindOf, stackOf,
@@ -208,6 +209,11 @@
     },
     fail(e) { throw e; },
     memory: gcHeapSize,
+    // The engine does not collect garbage when an allocation fails, and a collection needs memory itself.
+    makeRoom() {
+      reserve.transfer(0);
+      fullGC();
+    },
     ready() { print('{"ready":1}'); },
   });
 }

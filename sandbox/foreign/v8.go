@@ -20,9 +20,9 @@ var V8 = Kind{Name: "v8", Binary: "node", part: node, find: findNode}
 const oldestNode = 20
 
 // nodeOptions are the options of Node.js. One thread, because a fork has only one. The binding tells what promises and
-// proxies hold.
+// proxies hold. Large pages hold the machine code: a fork would map small ones again, one fault each.
 var nodeOptions = []string{"--single-threaded", "--v8-pool-size=1", "--expose-internals", "--no-warnings", "--no-lazy",
-	"--harmony-rab-gsab-transfer"}
+	"--harmony-rab-gsab-transfer", "--use-largepages=silent"}
 
 // nodeJitless are the further options without compilers, and nodeOptional those that only some versions know.
 var (
