@@ -1,7 +1,9 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,6 +26,10 @@ func (attached) Tools() []execution.Tool {
 		tools = append(tools, execution.Tool{Name: fmt.Sprintf("files:op%03d", n)})
 	}
 	return tools
+}
+
+func (attached) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, errors.New("nothing is called")
 }
 
 func (attached) Unlisted() []execution.UnlistedServer { return nil }

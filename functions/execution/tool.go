@@ -29,6 +29,8 @@ type UnlistedServer struct {
 	Namespace string
 	// Server identifies the server; see [Tool.Server].
 	Server string
+	// Via is how its tools are called; see [Tool.Via].
+	Via string
 	// Problem says why the tools are not known, for callers and guests.
 	Problem string
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // RemoteToolsVariable is the variable with the MCP servers whose tools guests may call: a JSON list of {"namespace",
-// "url", "secret", "header", "timeoutMs"}, or the path of a file with such a list.
+// "url", "secret", "header", "timeoutMs"}, or with "command", "args" and "env" instead of "url" and "header", or the
+// path of a file with such a list.
 const RemoteToolsVariable = "MCP_SERVERS"
 
 // maxServersBytes bounds the file with the list of servers.

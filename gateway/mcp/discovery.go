@@ -96,19 +96,24 @@ const (
 	describeName = discovery + ":describe"
 )
 
+// ofGateway is the server of the tools of the gateway itself.
+const ofGateway = "gateway"
+
+// oneText is the schema of their parameters.
+var oneText = json.RawMessage(`{"type":"string"}`)
+
 // discoveryTools are called as tools of the caller are: over the execution's own connection to the gateway.
 var discoveryTools = []execution.Tool{
-	{Name: searchName, Via: execution.ToolOfCaller, InputSchema: json.RawMessage(`{"type":"string"}`)},
-	{Name: describeName, Via: execution.ToolOfCaller, InputSchema: json.RawMessage(`{"type":"string"}`)},
+	{Name: searchName, Via: execution.ToolOfCaller, Server: ofGateway, InputSchema: oneText},
+	{Name: describeName, Via: execution.ToolOfCaller, Server: ofGateway, InputSchema: oneText},
 }
 
 // discoverable adds to a submission the tools by which its code searches, unless they cannot be called. Tools of the
 // caller go on to the caller.
 func (r *RemoteTools) discoverable(s api.Submission) (api.Submission, []execution.Tool) {
 	ofCaller := s.CallTool
-	bring := slices.ContainsFunc(s.Request.Tools, func(t execution.Tool) bool { return t.Via == execution.ToolOfCaller })
 	taken := slices.ContainsFunc(r.all(), func(t execution.Tool) bool { return strings.HasPrefix(t.Name, discovery+":") })
-	if r.NoDiscovery || taken || bring && ofCaller == nil {
+	if taken || !r.callable(s) {
 		return s, nil
 	}
 	caller := s.Caller
@@ -184,7 +189,7 @@ func calledOf(u execution.UnlistedServer, request execution.Request) (tools []ex
 	}
 	for _, source := range sources {
 		for _, found := range calls.FindAllStringSubmatch(source, maxCalled) {
-			t := execution.Tool{Name: u.Namespace + ":" + found[1], Server: u.Server}
+			t := execution.Tool{Name: u.Namespace + ":" + found[1], Server: u.Server, Via: u.Via}
 			if toolname.Check(t.Name) != nil || len(tools) == maxCalled ||
 				slices.ContainsFunc(tools, func(other execution.Tool) bool { return other.Name == t.Name }) {
 				continue

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -21,7 +22,11 @@ type catalogue struct {
 	unlisted []execution.UnlistedServer
 }
 
-func (c catalogue) Tools() []execution.Tool              { return c.tools }
+func (c catalogue) Tools() []execution.Tool { return c.tools }
+func (catalogue) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, errors.New("nothing is called")
+}
+
 func (c catalogue) Unlisted() []execution.UnlistedServer { return c.unlisted }
 
 // listSize returns the size of tools/list with the tools of attached servers.

@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -12,10 +14,13 @@ import (
 )
 
 // A ToolSource has the tools of the MCP servers that the deployment attaches. They are named "namespace:name" and
-// have no URL. It is safe for concurrent use.
+// have no URL. A server is a program that the gateway runs, or has a URL of its own. It is safe for concurrent use.
 type ToolSource interface {
 	// Tools returns the tools without waiting. They must not be changed.
 	Tools() []execution.Tool
+	// Call calls a tool whose Via is execution.ToolOfCaller: the gateway has the way to its server. The text of an error
+	// is for guests.
+	Call(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error)
 	// Unlisted returns the servers whose tools are not known.
 	Unlisted() []execution.UnlistedServer
 }
@@ -78,8 +83,42 @@ func (r *RemoteTools) AddTo(ctx context.Context, s api.Submission) api.Submissio
 	}
 	permitted := r.Permitted(ctx, append(likely, others...), s.Caller)
 	room := max(execution.MaxTools-len(s.Request.Tools), 0)
-	s.Request.Tools = slices.Concat(s.Request.Tools, permitted[:min(len(permitted), room)])
+	return r.withCalls(s, permitted[:min(len(permitted), room)])
+}
+
+// withCalls adds tools to a submission, and the way to those that the gateway calls, unless they cannot be called.
+// Their servers check their input themselves.
+func (r *RemoteTools) withCalls(s api.Submission, tools []execution.Tool) api.Submission {
+	ours := map[string]bool{}
+	tools = slices.Clone(tools)
+	for i, t := range tools {
+		if t.Via == execution.ToolOfCaller && t.Server != ofGateway {
+			ours[t.Name], tools[i].InputSchema, tools[i].OutputSchema = true, nil, nil
+		}
+	}
+	if len(ours) > 0 && !r.callable(s) {
+		tools = slices.DeleteFunc(tools, func(t execution.Tool) bool { return ours[t.Name] })
+		ours = nil
+	}
+	s.Request.Tools = slices.Concat(s.Request.Tools, tools)
+	if next := s.CallTool; len(ours) > 0 {
+		s.CallTool = func(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
+			if ours[tool] {
+				return r.Source.Call(ctx, tool, params)
+			}
+			if next == nil {
+				return nil, errors.New("there is no caller")
+			}
+			return next(ctx, tool, params)
+		}
+	}
 	return s
+}
+
+// callable reports whether code can call tools of the gateway. It must not look as if there were a way to the caller.
+func (r *RemoteTools) callable(s api.Submission) bool {
+	return !r.NoDiscovery && (s.CallTool != nil ||
+		!slices.ContainsFunc(s.Request.Tools, func(t execution.Tool) bool { return t.Via == execution.ToolOfCaller }))
 }
 
 // namedBy returns a func that reports whether the sources of a request contain a word. It searches for each word once.

@@ -274,7 +274,7 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 	cfg.Sealed = &localinvoke.Sealed{
 		KeepCode: set.Records.KeepCode, PerTenant: set.Auth.Tenanted(), Reserve: reserve(set.Auth),
 		Redact:  (&redaction{in: in, secret: secret}).apply,
-		Outside: process.Outside{Rules: in.Rules, RemoteTools: in.Tools.servers, Secret: secret, MemoryBytes: memory},
+		Outside: process.Outside{Rules: in.Rules, RemoteTools: in.Tools.remote, Secret: secret, MemoryBytes: memory},
 	}
 	if at, err := process.Handover(in.Getenv); err == nil && at != "" {
 		store, err := handover.Open(ctx, at, set.Records.S3Endpoint)

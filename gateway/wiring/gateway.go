@@ -64,6 +64,7 @@ func Open(ctx context.Context, getenv func(string) string, set settings.Settings
 		deps.AccessLog = log
 	}
 	deps.Tracer, deps.Fleet, deps.Health = tracer, g.core.fleet.state(), []gateway.Health{g.core.scans.health()}
+	deps.Health = append(deps.Health, g.core.in.Tools.health()...)
 	if err := g.openRecords(ctx, getenv, &deps); err != nil {
 		return nil, err
 	}

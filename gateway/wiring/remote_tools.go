@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/mcptools"
@@ -55,6 +56,14 @@ func (t *RemoteTools) open(ctx context.Context, opened []string, log *slog.Logge
 	return t.catalogue, t.catalogue.Close
 }
 
+// health returns whether the servers list their tools, if there are any. The gateway serves without them.
+func (t *RemoteTools) health() []gateway.Health {
+	if t.catalogue == nil {
+		return nil
+	}
+	return []gateway.Health{{Name: "mcp", Optional: true, Ready: t.catalogue.Ready}}
+}
+
 // CheckRemoteTools returns the number of attached servers, and an error for each that does not list its tools.
 func CheckRemoteTools(ctx context.Context, getenv func(string) string, set settings.Settings) (int, error) {
 	log := slog.New(slog.DiscardHandler)
@@ -79,6 +88,9 @@ func (t *RemoteTools) servers() []mcptools.Server {
 	defer t.mu.Unlock()
 	return t.list
 }
+
+// remote returns the current servers that functions call themselves.
+func (t *RemoteTools) remote() []mcptools.Server { return mcptools.Remote(t.servers()) }
 
 func (t *RemoteTools) known() *mcptools.Servers {
 	return mcptools.New(t.list, process.Secrets(t.getenv))
@@ -106,5 +118,5 @@ func (t *RemoteTools) environment() []string {
 	if !t.isSet() {
 		return nil
 	}
-	return []string{process.RemoteToolsVariable + "=" + mcptools.Format(t.servers())}
+	return []string{process.RemoteToolsVariable + "=" + mcptools.Format(t.remote())}
 }

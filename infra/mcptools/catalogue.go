@@ -3,17 +3,25 @@ package mcptools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
 const (
+	notYet = "its server has not answered yet"
+
 	every   = time.Minute // between two looks at a server's tools, when it says nothing
 	calm    = time.Second // between two looks, whatever it says
 	listing = 10 * time.Second
@@ -39,10 +47,12 @@ type followed struct {
 	secret string
 	stop   context.CancelFunc
 	asked  chan struct{} // closed once it has been asked
+	calls  chan struct{} // a place for each call of a tool of a command that goes on now
 	// The rest belongs to the catalogue's lock.
 	tools   []execution.Tool
 	listed  bool
-	problem string // why they are not listed
+	problem string             // why they could not be listed when the server was asked last; "" if they could
+	session *sdk.ClientSession // with a command that runs, or nil
 }
 
 // Open lists the tools of every server, waiting no longer than ctx, and lists them again every minute and whenever a
@@ -64,7 +74,8 @@ func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 	for _, server := range servers.list {
 		f := before[server]
 		if f == nil {
-			f = &followed{server: server, secret: servers.hidden(&server), asked: make(chan struct{})}
+			f = &followed{server: server, secret: servers.hidden(&server), asked: make(chan struct{}),
+				calls: make(chan struct{}, maxCalls)}
 			var running context.Context
 			running, f.stop = context.WithCancel(c.running)
 			c.done.Go(func() { c.follow(running, f) })
@@ -94,8 +105,11 @@ func (c *Catalogue) Unlisted() (out []execution.UnlistedServer) {
 	defer c.mu.Unlock()
 	for _, s := range c.servers.list {
 		if f := c.followed[s]; !f.listed {
-			out = append(out, execution.UnlistedServer{Namespace: s.Namespace, Server: s.ID(),
-				Problem: cmp.Or(f.problem, "its server has not answered yet")})
+			u := execution.UnlistedServer{Namespace: s.Namespace, Server: s.ID(), Problem: cmp.Or(f.problem, notYet)}
+			if s.Command != "" {
+				u.Via = execution.ToolOfCaller
+			}
+			out = append(out, u)
 		}
 	}
 	return out
@@ -127,22 +141,33 @@ func (c *Catalogue) follow(ctx context.Context, f *followed) {
 	again := time.NewTicker(every)
 	defer again.Stop()
 	var session *sdk.ClientSession
+	var restarts backoff
 	for failing, asked := false, false; ; {
+		before := session
 		var err error
 		if session, err = c.look(ctx, f, session, changed); err != nil && ctx.Err() == nil {
 			c.fail(f, err)
 			if !failing {
-				c.log.Warn("the tools of an MCP server cannot be listed; it is asked again every minute", "namespace",
+				c.log.Warn("the tools of an MCP server cannot be listed; it is asked again, at least every minute", "namespace",
 					f.server.Namespace, "error", err, "cause", cause(err))
 			}
+		} else if failing && err == nil {
+			c.log.Info("the tools of an MCP server are listed again", "namespace", f.server.Namespace)
 		}
 		failing = err != nil
 		if !asked {
 			asked = true
 			close(f.asked)
 		}
-		if !pause(ctx, calm) {
+		delay := calm
+		if f.server.Command != "" && (err != nil || session != before) {
+			delay = restarts.next(time.Now())
+		}
+		if !pause(ctx, delay) {
 			break
+		}
+		if f.server.Command != "" && err != nil {
+			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -190,7 +215,11 @@ func pause(ctx context.Context, d time.Duration) bool {
 // current one is unusable.
 func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSession,
 	changed chan<- struct{}) (*sdk.ClientSession, error) {
-	ctx, cancel := context.WithTimeout(ctx, min(listing, f.server.Timeout))
+	most := min(listing, f.server.Timeout)
+	if f.server.Command != "" {
+		most = f.server.Timeout // a command may install itself first
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if session != nil {
 		if tools, err := c.list(ctx, f, session); err == nil {
@@ -199,7 +228,7 @@ func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSe
 		}
 		leave(session)
 	}
-	session, err := connect(ctx, &f.server, &authorized{c.network, &f.server, f.secret}, func() {
+	session, err := c.open(ctx, f, func() {
 		select {
 		case changed <- struct{}{}:
 		default:
@@ -220,11 +249,118 @@ func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSe
 func (c *Catalogue) keep(f *followed, tools []execution.Tool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.tools, f.listed = tools, true
+	f.tools, f.listed, f.problem = tools, true, ""
 }
 
 func (c *Catalogue) fail(f *followed, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f.problem = err.Error()
+}
+
+// open opens a session with a server. changed is called when its tools may have changed, or its process has ended.
+func (c *Catalogue) open(ctx context.Context, f *followed, changed func()) (*sdk.ClientSession, error) {
+	if f.server.Command == "" {
+		return connect(ctx, &f.server, &authorized{c.network, &f.server, f.secret}, changed)
+	}
+	c.done.Add(1)
+	opened := make(chan *sdk.ClientSession, 1)
+	session, err := startSession(ctx, &f.server, f.secret, changed, func(err error) {
+		defer c.done.Done()
+		c.lost(f, <-opened, err)
+		changed()
+	})
+	if err != nil {
+		c.done.Done()
+		return nil, err
+	}
+	c.mu.Lock()
+	f.session = session
+	c.mu.Unlock()
+	opened <- session
+	return session, nil
+}
+
+// lost notes that the process of a session has ended.
+func (c *Catalogue) lost(f *followed, session *sdk.ClientSession, err error) {
+	c.mu.Lock()
+	if f.session == session {
+		f.session, f.problem = nil, err.Error()
+	}
+	c.mu.Unlock()
+	if c.running.Err() == nil {
+		c.log.Warn("the process of an MCP server has ended", "namespace", f.server.Namespace, "error", err,
+			"cause", cause(err))
+	}
+}
+
+// maxCalls bounds the calls of the tools of one command that go on at once. Others wait.
+const maxCalls = 32
+
+// Call calls a tool of a server that is a command. The text of an error is for guests.
+func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
+	namespace, name, _ := strings.Cut(tool, ":")
+	c.mu.Lock()
+	i := slices.IndexFunc(c.servers.list, func(s Server) bool { return s.Namespace == namespace && s.Command != "" })
+	if i < 0 {
+		c.mu.Unlock()
+		return nil, errors.New("there is no server of " + namespace)
+	}
+	f := c.followed[c.servers.list[i]]
+	session, problem := f.session, f.problem
+	c.mu.Unlock()
+	if session == nil {
+		return nil, errors.New(cmp.Or(problem, notYet))
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.server.Timeout)
+	defer cancel()
+	late := fmt.Errorf("the server of %s has not answered in time", namespace)
+	select {
+	case f.calls <- struct{}{}:
+		defer func() { <-f.calls }()
+	case <-ctx.Done():
+		return nil, late
+	}
+	result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: params})
+	refused := (*jsonrpc.Error)(nil)
+	switch {
+	case err == nil:
+		return value(result, f.secret)
+	case ctx.Err() != nil:
+		return nil, late
+	case errors.As(err, &refused):
+		return nil, errors.New(clip(hide(refused.Message, f.secret)))
+	}
+	return nil, fmt.Errorf("the connection to the server of %s was lost", namespace)
+}
+
+// Ready returns an error that names each server whose tools could not be listed when it was asked last.
+func (c *Catalogue) Ready(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var wrong []error
+	for _, s := range c.servers.list {
+		if f := c.followed[s]; !f.listed || f.problem != "" {
+			wrong = append(wrong, fmt.Errorf("%s: %s", s.Namespace, cmp.Or(f.problem, notYet)))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// A backoff says when a command may be started again: after a second, and twice as long for each start that comes
+// within a minute of the last, up to a minute.
+type backoff struct {
+	last  time.Time
+	delay time.Duration
+}
+
+// next returns how long to wait after a start at a time.
+func (b *backoff) next(now time.Time) time.Duration {
+	if b.delay == 0 || now.Sub(b.last) > b.delay+every {
+		b.delay = calm
+	} else {
+		b.delay = min(2*b.delay, every)
+	}
+	b.last = now
+	return b.delay
 }

@@ -28,27 +28,38 @@ const (
 // whenever the server reports that its tools have changed.
 func connect(ctx context.Context, server *Server, network http.RoundTripper,
 	changed func()) (*sdk.ClientSession, error) {
+	session, err := newClient(changed).Connect(ctx, &sdk.StreamableClientTransport{
+		Endpoint: server.URL, DisableStandaloneSSE: changed == nil, MaxRetries: -1, MaxEventSize: maxAnswer,
+		HTTPClient: outbound.Over(network),
+	}, nil)
+	if err != nil {
+		return nil, connectError(ctx, server, err)
+	}
+	return session, nil
+}
+
+// newClient returns a client that calls changed, unless that is nil, whenever its server reports that its tools have
+// changed.
+func newClient(changed func()) *sdk.Client {
 	options := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
 	if changed != nil {
 		options.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { changed() }
 	}
-	client := sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, options)
-	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{
-		Endpoint: server.URL, DisableStandaloneSSE: changed == nil, MaxRetries: -1, MaxEventSize: maxAnswer,
-		HTTPClient: outbound.Over(network),
-	}, nil)
+	return sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, options)
+}
+
+// connectError returns the error of a session that did not open, in words for guests.
+func connectError(ctx context.Context, server *Server, err error) error {
 	switch {
-	case err == nil:
-		return session, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, &unreachableError{fmt.Sprintf("the server of %s has not answered in time", server.Namespace), ctx.Err()}
+		return &unreachableError{fmt.Sprintf("the server of %s has not answered in time", server.Namespace), ctx.Err()}
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	if broken := (*brokenError)(nil); errors.As(err, &broken) {
-		return nil, broken.told(server)
+		return broken.told(server)
 	}
-	return nil, &unreachableError{fmt.Sprintf("the server of %s does not speak the protocol", server.Namespace), err}
+	return &unreachableError{fmt.Sprintf("the server of %s does not speak the protocol", server.Namespace), err}
 }
 
 // An unreachableError is worded for guests. Its cause is for the log.

@@ -10,5 +10,9 @@
 // function knows a server's credential: it is sent to the server's own origin only, and removed from answers that
 // repeat it.
 //
+// A server is reached at a URL, or is a command, which the gateway starts. All executions share its process and its
+// one session. The gateway makes the calls ([Catalogue.Call]), and the function asks it for them as for tools of the
+// caller.
+//
 // Packages wiring, settings and process import it. Start with [Catalogue] and [Execution].
 package mcptools

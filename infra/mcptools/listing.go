@@ -110,6 +110,9 @@ func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
 		Name: server.Namespace + ":" + t.Name, Description: toolname.Plain(clipTo(t.Description, maxText)),
 		Server: server.ID(),
 	}
+	if server.Command != "" {
+		tool.Via = execution.ToolOfCaller // the gateway has the process
+	}
 	if t.Name == "" || len(tool.Name) > 128 {
 		return tool, errors.New("its name is empty or too long")
 	}

@@ -25,11 +25,12 @@ func New(list []Server, secret func(name string) string) *Servers {
 	return &Servers{list: list, secret: secret}
 }
 
-// find returns the server of a tool "namespace:name", and the tool's name there.
+// find returns the server of a tool "namespace:name", and the tool's name there. A server that is a command is not
+// found: its process belongs to the gateway.
 func (s *Servers) find(tool string) (*Server, string, bool) {
 	namespace, name, ok := strings.Cut(tool, ":")
 	for i := range s.list {
-		if ok && s.list[i].Namespace == namespace {
+		if ok && s.list[i].Namespace == namespace && s.list[i].Command == "" {
 			return &s.list[i], name, true
 		}
 	}

@@ -23,6 +23,9 @@ import (
 
 // As a child of the tests this binary is airlock itself, so that signals and exit codes are real.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "ledger" {
+		os.Exit(serveLedger())
+	}
 	if len(os.Args) > 1 && os.Args[1] == "function" {
 		if err := process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr, within); err != nil {
 			fmt.Fprintln(os.Stderr, err)

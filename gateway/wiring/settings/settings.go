@@ -212,6 +212,10 @@ func Read(getenv func(string) string, now func() time.Time) (Settings, error) {
 	if s.Invoker == "lambda" && len(engines.On) > 0 {
 		r.fail("ENGINES", "functions on Lambda have only quickjs; leave it out, or set ENGINE_FALLBACK=quickjs")
 	}
+	if s.Invoker == "lambda" && len(mcptools.Remote(s.RemoteTools)) < len(s.RemoteTools) {
+		r.fail(process.RemoteToolsVariable, "functions on Lambda cannot call a server with a command, which runs beside the "+
+			"gateway; give it a url")
+	}
 	s.Proxies = r.trustedProxies()
 	s.ProxyHosts = ProxyHosts(getenv)
 	s.Hooks = r.hooks(s.Host, s.Auth.Open)
