@@ -133,3 +133,28 @@ func TestOwnCostsOfWaitsAndSessions(t *testing.T) {
 		}
 	}
 }
+
+// The check of a response by the schema of the code that waits costs the gateway's own process no more than a request,
+// whatever the schema is.
+func TestOwnCostsOfSchemas(t *testing.T) {
+	repeat := strings.Repeat
+	for name, c := range map[string]struct{ schema, value string }{
+		"exponents":        {`{"items":{"type":"integer"}}`, "[0" + repeat(",1e999999", 100_000) + "]"},
+		"few exponents":    {`{"items":{"type":"integer"}}`, "[0" + repeat(",1e999999", 100) + "]"},
+		"digits":           {`{"type":"integer"}`, repeat("1", 1<<20-1000)},
+		"elements":         {`{"items":{"minimum":0,"multipleOf":3}}`, "[0" + repeat(",0", 1<<19-1000) + "]"},
+		"patterns":         {`{"allOf":[{}` + repeat(`,{"pattern":"a{900}"}`, 3000) + `]}`, "1"},
+		"few patterns":     {`{"allOf":[{}` + repeat(`,{"pattern":"a{900}"}`, 350) + `]}`, "1"},
+		"branches":         {`{"allOf":[{}` + repeat(`,{}`, 20_000) + `]}`, "1"},
+		"few branches":     {`{"allOf":[{}` + repeat(`,{}`, 2500) + `]}`, "1"},
+		"numbers of enums": {`{"enum":[0` + repeat(`,1e999999`, 7000) + `]}`, "1"},
+	} {
+		s, _ := waiting(t, options{}, []execution.Waiting{{
+			Seq: 1, Kind: execution.WaitApproval, Title: "How many?", Schema: json.RawMessage(c.schema),
+		}})
+		path := want(t, s.do(t, "POST", "/api/execute", code("1")), 202).Header.Get("Location")
+		body := `{"decisions":[{"seq":1,"decision":"respond","value":` + c.value +
+			`},{"seq":9,"decision":"respond","value":1}]}`
+		t.Run(name, func(t *testing.T) { s.bounded(t, "POST", path+"/resume", body) })
+	}
+}

@@ -400,15 +400,23 @@ func (h *Handlers) changeJob(
 	return h.Queue.Change(ctx, job.ID, fn)
 }
 
-// fit returns an error unless the values of decisions fit the schemas of the operations of a job. It comes before the
-// change, as it may take long.
+// The code that waits chose the schemas, so checks of them are bounded here. The function makes those that are missing
+// when the execution continues.
+const (
+	checkedBytes = 8 << 10
+	checkedSteps = 5000
+)
+
+// fit returns an error if a value of decisions does not fit the schema of its operation. It comes before the change, as
+// it may take some milliseconds.
 func fit(ctx context.Context, job execution.Job, decisions []api.Decision) error {
+	budget := schema.Budget{Bytes: checkedBytes, Steps: checkedSteps}
 	for i, d := range decisions {
 		at := slices.IndexFunc(job.Wait.Pending, func(p execution.Pending) bool { return p.Seq == d.Seq })
 		if at < 0 || d.Decision != execution.Respond {
 			continue
 		}
-		if err := schema.Fits(ctx, job.Wait.Pending[at].Schema, d.Value); err != nil {
+		if known, err := budget.Fits(ctx, job.Wait.Pending[at].Schema, d.Value); known && err != nil {
 			return api.Invalid("decisions["+strconv.Itoa(i)+"].value",
 				"does not fit the schema of operation "+strconv.Itoa(d.Seq)+": "+err.Error())
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -25,6 +26,8 @@ const (
 	maxPatternBytes = 1 << 10
 	maxProgram      = 2000    // instructions of a compiled pattern
 	maxSteps        = 200_000 // of one judgement
+	maxDigits       = 400     // of a number; a double has at most 309 before the point
+	maxExponent     = 400     // of a number, either way
 )
 
 // A Schema is a JSON Schema (draft 2020-12 unless it says otherwise) that refers to nothing outside itself. A check
@@ -43,20 +46,31 @@ func New(text json.RawMessage) (*Schema, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
+	s := &Schema{left: maxSteps}
+	if err := s.compile(text); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// compile compiles text in the steps that are left.
+func (s *Schema) compile(text json.RawMessage) error {
 	if len(text) > maxSchemaBytes {
-		return nil, fmt.Errorf("has %d bytes; at most %d are accepted", len(text), maxSchemaBytes)
+		return fmt.Errorf("has %d bytes; at most %d are accepted", len(text), maxSchemaBytes)
 	}
 	if path := depth.Over(text, "schema", maxSchemaDepth); path != "" {
-		return nil, errors.New(depth.Message("the schema", path, maxSchemaDepth))
+		return errors.New(depth.Message("the schema", path, maxSchemaDepth))
 	}
 	if !json.Valid(text) {
-		return nil, errors.New("is not valid JSON")
+		return errors.New("is not valid JSON")
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return nil, errors.New("is not valid JSON")
+		return errors.New("is not valid JSON")
 	}
-	s := &Schema{left: maxSteps}
+	if err := checkNumbers(doc); err != nil {
+		return err
+	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})
 	c.UseRegexpEngine(s.pattern)
@@ -69,16 +83,17 @@ func New(text json.RawMessage) (*Schema, error) {
 	c.AssertVocabs()
 	const name = "airlock:schema"
 	if err := c.AddResource(name, doc); err != nil {
-		return nil, errors.New("is not a valid JSON Schema")
+		return errors.New("is not a valid JSON Schema")
 	}
 	err = s.bounded(func() error {
+		s.charge(5 * bytes.Count(text, []byte{'{'})) // to compile a schema object costs more than to apply it
 		s.compiled, err = c.Compile(name)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("is not a valid JSON Schema: %s", reasonOf(err))
+		return fmt.Errorf("is not a valid JSON Schema: %s", reasonOf(err))
 	}
-	return s, nil
+	return nil
 }
 
 // nothing is a loader without other documents.
@@ -112,6 +127,7 @@ func (s *Schema) pattern(text string) (jsonschema.Regexp, error) {
 	if err != nil || len(program.Inst) > maxProgram {
 		return nil, fmt.Errorf("a pattern is too large; at most %d instructions are accepted", maxProgram)
 	}
+	s.charge(len(program.Inst) / 4)
 	re, err := regexp.Compile(text)
 	if err != nil {
 		return nil, errors.New("a pattern is not a regular expression")
@@ -132,15 +148,51 @@ func (p pattern) MatchString(text string) bool {
 
 // Check returns what is wrong with a JSON value. It ends with ctx. It is safe for concurrent use.
 func (s *Schema) Check(ctx context.Context, text json.RawMessage) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = maxSteps
+	return s.check(ctx, text)
+}
+
+// check checks a value in the steps that are left.
+func (s *Schema) check(ctx context.Context, text json.RawMessage) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return errors.New("is not valid JSON")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.left, s.ctx = maxSteps, ctx
+	if err := checkNumbers(value); err != nil {
+		return err
+	}
+	s.ctx = ctx
 	if err := s.bounded(func() error { return s.compiled.Validate(value) }); err != nil {
 		return errors.New(reasonOf(err))
+	}
+	return nil
+}
+
+// checkNumbers refuses numbers beyond those of every language: the library computes with fractions, so a number of nine
+// bytes, 1e999999, costs it the time and the memory of a million digits.
+func checkNumbers(value any) error {
+	switch v := value.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(v.String()), "e")
+		n, err := strconv.Atoi(exponent)
+		if len(v) > maxDigits || exponent != "" && (err != nil || n > maxExponent || n < -maxExponent) {
+			return fmt.Errorf("has a number of more than %d digits, or with an exponent beyond %d: %s", maxDigits, maxExponent,
+				shortened(v.String()))
+		}
+	case []any:
+		for _, entry := range v {
+			if err := checkNumbers(entry); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, member := range v {
+			if err := checkNumbers(member); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -213,4 +265,30 @@ func Fits(ctx context.Context, text, value json.RawMessage) error {
 		return err
 	}
 	return s.Check(ctx, value)
+}
+
+// A Budget bounds the checks that one request may ask for where hostile schemas must not take long. The zero value
+// allows none.
+type Budget struct {
+	Bytes int // of schemas and values
+	Steps int
+}
+
+// Fits returns what is wrong with a value by a JSON Schema, as the func Fits does. It reports whether the budget was
+// enough; otherwise nothing is known.
+func (b *Budget) Fits(ctx context.Context, text, value json.RawMessage) (known bool, err error) {
+	if len(text) == 0 {
+		return true, nil
+	}
+	if b.Bytes -= len(text) + len(value); b.Bytes < 0 {
+		return false, nil
+	}
+	s := &Schema{left: b.Steps}
+	if err = s.compile(text); err == nil {
+		err = s.check(ctx, value)
+	}
+	if b.Steps = s.left; s.left < 0 {
+		return false, nil
+	}
+	return true, err
 }
