@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/api"
@@ -28,10 +30,13 @@ import (
 
 // assemble makes the handlers from the configuration and the dependencies, in the order in which they need each other.
 func (s *Server) assemble() (*handlers, error) {
+	if s.deps.Functions.Writes == nil {
+		s.deps.Functions.Writes = meter.NewWrites()
+	}
 	cfg, deps := s.cfg, s.deps
 	h := &handlers{checkData: s.checkData, middleware: &middleware{
 		base: s.base, newID: deps.NewID, tracer: deps.Tracer, open: deps.Auth.Open(), origins: cfg.CORSOrigins,
-		now: deps.Now, requests: meter.NewRequests(), accessLog: deps.AccessLog,
+		now: deps.Now, requests: meter.NewRequests(), work: meter.NewWork(), accessLog: deps.AccessLog,
 	}}
 	counts := meter.New()
 	s.problems = &problems{
@@ -59,8 +64,8 @@ func (s *Server) assemble() (*handlers, error) {
 	h.records = &records.Handlers{Records: deps.Records, Replayer: e, Verifier: s.verifier, Now: deps.Now}
 	h.system = &system{
 		invoker: deps.Invoker, records: deps.Records, state: deps.State, health: deps.Health, tiers: deps.Policy.Tiers,
-		fleet: deps.Fleet, otherEngines: deps.Engines, meter: counts, queue: e.queue, places: cfg.Places,
-		depth:   cfg.QueueDepth,
+		fleet: deps.Functions.Fleet, otherEngines: deps.Functions.Engines, meter: counts, queue: e.queue,
+		places: cfg.Places, depth: cfg.QueueDepth,
 		results: e.results, started: deps.Now(), now: deps.Now, logger: deps.Logger,
 		draining: &s.draining,
 	}
@@ -73,6 +78,11 @@ func (s *Server) assemble() (*handlers, error) {
 	if err := h.system.exposed.Add(s.places); err != nil {
 		return nil, err
 	}
+	for _, c := range []prometheus.Collector{h.middleware.work, deps.Functions.Writes} {
+		if err := h.system.exposed.Add(c); err != nil {
+			return nil, err
+		}
+	}
 	s.metrics = h.system.exposed
 	return h, s.assembleAgents(h, e)
 }
@@ -81,8 +91,10 @@ func newExecutor(
 	cfg Config, deps Deps, a *admission, activity *dashboard.Activity, counts *meter.Meter,
 ) (*executor, error) {
 	e := &executor{
-		admission: a, invoker: deps.Invoker, records: deps.Records, redact: deps.Redact, activity: activity,
-		meter: counts, tracer: deps.Tracer, queueWait: cfg.QueueWait, overhead: cfg.Overhead,
+		admission: a, invoker: deps.Invoker,
+		records: measuredRecords{deps.Records, deps.Functions.Writes.Measure(deps.Records)},
+		redact:  deps.Redact, activity: activity, meter: counts, tracer: deps.Tracer,
+		queueWait: cfg.QueueWait, overhead: cfg.Overhead,
 		writing: make(chan struct{}, maxWriting), writeTimeout: cfg.WriteTimeout, keepCode: cfg.KeepCode,
 		now: deps.Now, newID: deps.NewID, logger: deps.Logger,
 	}
@@ -155,7 +167,7 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	if deps.State == nil {
 		return nil
 	}
-	if s.background, err = newBackground(cfg, deps, e, s.problems.detail); err != nil {
+	if s.background, err = newBackground(cfg, deps, e, s.problems.detail, h.middleware.work); err != nil {
 		return err
 	}
 	h.background, h.jobs.Queue = s.background, s.background.jobs

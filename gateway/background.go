@@ -13,6 +13,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/records"
 	"github.com/airlock-run/airlock/gateway/registry"
 	"github.com/airlock-run/airlock/gateway/schedule"
@@ -30,7 +31,9 @@ type background struct {
 // suspendedGrace is how late a scheduled run may be if due work runs every minute, and sometimes a minute is skipped.
 const suspendedGrace = 5 * time.Minute
 
-func newBackground(cfg Config, deps Deps, e *executor, detail func(error) string) (*background, error) {
+func newBackground(
+	cfg Config, deps Deps, e *executor, detail func(error) string, work *meter.Work,
+) (*background, error) {
 	b := &background{sender: callbacks.NewSender(cfg.Callbacks.OpenedHosts, deps.Now)}
 	var err error
 	b.jobs, err = jobs.New(jobs.Config{
@@ -44,7 +47,7 @@ func newBackground(cfg Config, deps Deps, e *executor, detail func(error) string
 			Keys: cfg.SnapshotKeys, MaxAge: maxAge(deps.Policy), Record: e.append, NewID: deps.NewID,
 			Paused: pausedRecords(deps.Records),
 		},
-		Now: deps.Now, Random: rand.Float64, Logger: deps.Logger,
+		Now: deps.Now, Random: rand.Float64, Logger: deps.Logger, Work: work,
 	})
 	return b, err
 }

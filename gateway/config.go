@@ -101,8 +101,18 @@ type Wake struct {
 	Queues jobs.Queues
 }
 
-// Deps are the parts of the deployment that a Server uses. Scanner, State, Wake, Redact, Fleet, Examples, RemoteTools,
-// Verify, Health and Tracer may be left out, and so may all Limits except Limiter. Everything else is
+// Functions is what the functions of this machine report. Each of its fields may be nil.
+type Functions struct {
+	// Fleet returns the state of the function processes.
+	Fleet func() meter.Fleet
+	// Engines returns the state of the engines besides QuickJS.
+	Engines func() []EngineState
+	// Writes measures the audit records that the gateway stores for them.
+	Writes *meter.Writes
+}
+
+// Deps are the parts of the deployment that a Server uses. Scanner, State, Wake, Redact, Functions, Examples,
+// RemoteTools, Verify, Health and Tracer may be left out, and so may all Limits except Limiter. Everything else is
 // required.
 type Deps struct {
 	Invoker Invoker
@@ -120,11 +130,8 @@ type Deps struct {
 	// Wake wakes processes for stored work. Without it, the work is found later.
 	Wake Wake
 	// Redact removes secrets from a record that the gateway writes.
-	Redact func(*audit.Record)
-	// Fleet returns the state of the function processes of this machine. It is nil if there are none.
-	Fleet func() meter.Fleet
-	// Engines returns the state of the engines besides QuickJS. It is nil if there are none.
-	Engines func() []EngineState
+	Redact    func(*audit.Record)
+	Functions Functions
 	// Examples are the scripts that the playground offers, as package playground reads them.
 	Examples fs.FS
 	// RemoteTools are tools that every execution may call.

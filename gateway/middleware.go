@@ -26,6 +26,7 @@ type middleware struct {
 	now    func() time.Time
 	// requests counts every request; accessLog, which may be nil, has a line for each.
 	requests  *meter.Requests
+	work      *meter.Work
 	accessLog *slog.Logger
 	// open says that the gateway asks for no credentials; origins may call it from web pages.
 	open    bool

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/meter"
 )
 
 // observe counts a request by method, route and status, and writes its line to the access log if there is one. The
@@ -35,6 +36,28 @@ func (m *middleware) observe(c *fiber.Ctx) error {
 		slog.String("tenant", caller.Tenant), slog.String("requestId", api.RequestID(c)),
 		slog.String("execution", string(c.Response().Header.Peek(api.ExecutionID))),
 		slog.String("trace", traceID(string(c.Response().Header.Peek(traceParent)))))
+	return err
+}
+
+// countDelivery counts a delivery to a webhook by its outcome.
+func (m *middleware) countDelivery(c *fiber.Ctx) error {
+	err := c.Next()
+	status := c.Response().StatusCode()
+	if err != nil {
+		status = problemOf(err).Status
+	}
+	outcome := meter.HookAnswered
+	switch {
+	case status >= fiber.StatusInternalServerError:
+		outcome = meter.HookFailed
+	case err != nil:
+		outcome = meter.HookRefused
+	case len(c.Response().Header.Peek(api.Replayed)) > 0:
+		outcome = meter.HookRepeated
+	case status == fiber.StatusAccepted:
+		outcome = meter.HookAccepted
+	}
+	m.work.Delivery(outcome)
 	return err
 }
 

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -98,5 +99,50 @@ func TestMetricsFollowConventions(t *testing.T) {
 	found = slices.DeleteFunc(found, func(p promlint.Problem) bool { return strings.HasPrefix(p.Metric, "go_") })
 	if len(found) > 0 {
 		t.Errorf("%+v", found)
+	}
+}
+
+// Jobs and deliveries are counted by their outcome, records as they are written, and the jobs that have not ended are
+// exposed.
+func TestWorkIsCounted(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{})
+	accepted := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer), 202)
+	s.ended(t, accepted.Header.Get("Location"))
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`), 201)
+	want(t, s.do(t, "PUT", "/api/functions/later", `{"code":"1","hook":{"scheme":"none","async":true}}`), 201)
+	want(t, s.do(t, "POST", "/hooks/f", "{}"), 200)
+	want(t, s.do(t, "POST", "/hooks/later", "{}"), 202)
+	for range 2 {
+		want(t, s.do(t, "POST", "/hooks/f", "{}", "Idempotency-Key: one"), 200)
+	}
+	s.do(t, "POST", "/hooks/none", "{}").problem(t, 404)
+	text := string(want(t, s.do(t, "GET", "/metrics", ""), 200).body)
+	for _, counted := range []string{
+		`airlock_hook_deliveries_total{outcome="answered"} 2`, `airlock_hook_deliveries_total{outcome="accepted"} 1`,
+		`airlock_hook_deliveries_total{outcome="repeated"} 1`, `airlock_hook_deliveries_total{outcome="refused"} 1`,
+		`airlock_hook_deliveries_total{outcome="failed"} 0`, `airlock_callback_attempts_total{outcome="delivered"} 0`,
+		`airlock_jobs{status="paused"} 0`, `airlock_jobs_oldest_queued_age_seconds `,
+		`airlock_audit_write_failures_total 0`, `airlock_audit_write_duration_seconds_count `,
+	} {
+		if !strings.Contains(text, counted) {
+			t.Errorf("%s is missing in\n%s", counted, text)
+		}
+	}
+	if strings.Contains(text, `airlock_jobs_ended_total{status="completed"} 0`) {
+		t.Errorf("a job ended, and none is counted in\n%s", text)
+	}
+}
+
+// A record that cannot be written is counted.
+func TestFailedWritesAreCounted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	s.records.breaks(errors.New("no space left"))
+	s.do(t, "POST", "/api/execute", `{"code":"eval(input)","policy":"strict"}`).problem(t, 503)
+	s.records.breaks(nil)
+	text := string(want(t, s.do(t, "GET", "/metrics", ""), 200).body)
+	if counted := "airlock_audit_write_failures_total 1"; !strings.Contains(text, counted) {
+		t.Errorf("%s is missing in\n%s", counted, text)
 	}
 }

@@ -72,3 +72,14 @@ type State interface {
 	// Ready reports whether the state can be changed now.
 	Ready(ctx context.Context) error
 }
+
+// measuredRecords are records whose writing is measured.
+type measuredRecords struct {
+	Records
+	writer audit.Appender
+}
+
+// Append implements audit.Appender.
+func (m measuredRecords) Append(ctx context.Context, r audit.Record) error {
+	return m.writer.Append(ctx, r)
+}

@@ -144,8 +144,8 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	f.Put("/:name/aliases/:alias", need(authn.Functions), h.functions.PutAlias)
 	f.Delete("/:name/aliases/:alias", need(authn.Functions), h.functions.DeleteAlias)
 
-	app.Post(hooks.PathPrefix+"/:name", h.background.requireState, h.hooks.Deliver)
-	app.Post(hooks.PathPrefix+"/:tenant/:name", h.background.requireState, h.hooks.Deliver)
+	app.Post(hooks.PathPrefix+"/:name", h.middleware.countDelivery, h.background.requireState, h.hooks.Deliver)
+	app.Post(hooks.PathPrefix+"/:tenant/:name", h.middleware.countDelivery, h.background.requireState, h.hooks.Deliver)
 
 	app.Post("/mcp", authenticate, h.agents.Limited(limit), h.checkData, h.agents.Serve)
 	app.Get("/mcp", authenticate, limit, h.agents.Serve)

@@ -261,6 +261,14 @@ func (s *system) expose(requests *meter.Requests, pageReports func() int64) erro
 		}
 	}
 	if state, ok := s.state.(interface {
+		Backlog(ctx context.Context) (execution.Backlog, error)
+	}); ok {
+		err := s.exposed.Add(meter.BacklogCollector{Backlog: state.Backlog, Now: s.now, Logger: s.logger})
+		if err != nil {
+			return err
+		}
+	}
+	if state, ok := s.state.(interface {
 		Stats(ctx context.Context) (execution.StorageStats, error)
 	}); ok {
 		return s.exposed.Add(meter.StorageCollector{Stats: state.Stats, Logger: s.logger})

@@ -127,3 +127,28 @@ type StorageUsage struct {
 	Count  int64
 	Bytes  int64
 }
+
+// A Backlog counts the jobs that have not ended, without sessions.
+type Backlog struct {
+	Queued, Running, Paused int64
+	// Oldest is since when the oldest of the queued jobs waits; zero if none does.
+	Oldest time.Time
+}
+
+// QueuedSince returns when a job, or its next segment, was queued.
+func (j Job) QueuedSince() time.Time {
+	if j.Wait != nil && j.Wait.Changed.After(j.ReceivedAt) {
+		return j.Wait.Changed
+	}
+	return j.ReceivedAt
+}
+
+// OldestOf returns since when the oldest of some queued jobs waits; zero if there are none.
+func OldestOf(queued []Job) (oldest time.Time) {
+	for _, j := range queued {
+		if since := j.QueuedSince(); oldest.IsZero() || since.Before(oldest) {
+			oldest = since
+		}
+	}
+	return oldest
+}

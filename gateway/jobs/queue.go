@@ -11,6 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
+	"github.com/airlock-run/airlock/gateway/meter"
 )
 
 // Store keeps jobs. It is safe for concurrent use, also by several processes. Its methods return
@@ -106,6 +107,8 @@ type Config struct {
 	Queues Queues
 	// Waits is how executions wait. Without its Keys, none may.
 	Waits Waits
+	// Work counts jobs and callbacks, if it is set.
+	Work *meter.Work
 }
 
 // ErrEnded is the error of cancelling a job that has ended.
@@ -153,6 +156,9 @@ func New(cfg Config) (*Queue, error) {
 			return nil, errors.New("jobs: queues need a store that finds a callback by its job")
 		}
 		cfg.Store = &announcing{cfg.Store, cfg.Queues, cfg.Now, cfg.Logger}
+	}
+	if cfg.Work != nil {
+		cfg.Store = &counting{cfg.Store, cfg.Work}
 	}
 	return &Queue{
 		callbacks: taker,

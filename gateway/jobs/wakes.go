@@ -58,11 +58,7 @@ func (a *announcing) ChangeJob(
 ) (execution.Job, error) {
 	var before execution.Job
 	job, err := a.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
-		before = *j
-		if j.Callback != nil {
-			callback := *j.Callback
-			before.Callback = &callback
-		}
+		before = copyOf(*j)
 		return fn(j)
 	})
 	if err == nil {

@@ -76,6 +76,7 @@ func (in *Inputs) OpenFleet(ctx context.Context) (*Fleet, error) {
 type Pool struct {
 	*localinvoke.Pool
 	records *writers
+	writes  *meter.Writes
 	engines *process.EngineFleet // nil if there is only QuickJS
 }
 
@@ -116,13 +117,14 @@ func (in *Inputs) OpenPool(ctx context.Context, store string, change func(*local
 		engines.Close()
 		return nil, err
 	}
-	cfg.Sealed.Records = records
+	writes := meter.NewWrites()
+	cfg.Sealed.Records = writes.Measure(records)
 	pool, err := localinvoke.New(ctx, cfg)
 	if err != nil {
 		engines.Close()
 		return nil, errors.Join(err, records.close())
 	}
-	return &Pool{pool, records, engines}, nil
+	return &Pool{pool, records, writes, engines}, nil
 }
 
 // Engines returns the state of the engines besides QuickJS.
@@ -193,6 +195,15 @@ func (f *Fleet) described(confined *WallWatch) string {
 		return f.Where
 	}
 	return f.Where + ", " + confined.First(time.Second) + f.pool.otherEngines()
+}
+
+// functions returns what the functions of this machine report.
+func (f *Fleet) functions() gateway.Functions {
+	out := gateway.Functions{Fleet: f.state(), Engines: f.engines()}
+	if f.pool != nil {
+		out.Writes = f.pool.writes
+	}
+	return out
 }
 
 // state returns what the dashboard shows of the processes; nil on Lambda.

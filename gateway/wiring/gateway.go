@@ -59,11 +59,10 @@ func Open(ctx context.Context, getenv func(string) string, set settings.Settings
 	}
 	g.onClose(g.core.Close)
 	deps := g.core.deps()
-	deps.Engines = g.core.fleet.engines()
 	if set.Log.Access {
 		deps.AccessLog = log
 	}
-	deps.Tracer, deps.Fleet, deps.Health = tracer, g.core.fleet.state(), []gateway.Health{g.core.scans.health()}
+	deps.Tracer, deps.Functions, deps.Health = tracer, g.core.fleet.functions(), []gateway.Health{g.core.scans.health()}
 	deps.Health = append(deps.Health, g.core.in.Tools.health()...)
 	if err := g.openRecords(ctx, getenv, &deps); err != nil {
 		return nil, err

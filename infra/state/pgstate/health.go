@@ -68,3 +68,22 @@ func scanUsage(row pgx.Row) (u execution.StorageUsage, err error) {
 	u.Tenant = string(tenant)
 	return u, err
 }
+
+// oldestOf is the number of queued jobs, those that were submitted first, among which the oldest is looked for.
+const oldestOf = 20
+
+// Backlog counts the jobs that have not ended.
+func (s *Store) Backlog(ctx context.Context) (b execution.Backlog, err error) {
+	const count = "(SELECT count(*) FROM airlock.jobs WHERE status = "
+	err = s.do(ctx, func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, "SELECT "+count+"'queued'), "+count+"'running'), "+count+"'paused' AND id < $1)",
+			[]byte(execution.FirstSession)).Scan(&b.Queued, &b.Running, &b.Paused)
+	})
+	if err != nil || b.Queued == 0 {
+		return b, err
+	}
+	first, err := s.paused(ctx, scanListed, "SELECT id, status, doc FROM airlock.jobs WHERE seq IN (SELECT seq "+
+		"FROM (SELECT seq FROM airlock.jobs WHERE status = 'queued' OFFSET 0) AS queued ORDER BY seq LIMIT $1)", oldestOf)
+	b.Oldest = execution.OldestOf(first)
+	return b, err
+}

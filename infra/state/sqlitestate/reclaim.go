@@ -103,3 +103,22 @@ func (s *Store) Stats(ctx context.Context) (execution.StorageStats, error) {
 	})
 	return f, err
 }
+
+// oldestOf is the number of queued jobs, those that were submitted first, among which the oldest is looked for.
+const oldestOf = 20
+
+// Backlog counts the jobs that have not ended.
+func (d *database) Backlog(ctx context.Context) (b execution.Backlog, err error) {
+	const count = "(SELECT count(*) FROM jobs WHERE status = "
+	err = d.read(ctx, func() error {
+		return d.db.QueryRowContext(ctx, "SELECT "+count+"'queued'), "+count+"'running'), "+count+"'paused' AND id < ?)",
+			execution.FirstSession).Scan(&b.Queued, &b.Running, &b.Paused)
+	})
+	if err != nil || b.Queued == 0 {
+		return b, err
+	}
+	first, err := d.jobs(ctx, "SELECT doc, CAST('{}' AS BLOB), NULL, NULL FROM jobs WHERE seq IN "+
+		"(SELECT seq FROM jobs INDEXED BY jobs_queued WHERE status = 'queued' ORDER BY seq LIMIT ?)", oldestOf)
+	b.Oldest = execution.OldestOf(first)
+	return b, err
+}

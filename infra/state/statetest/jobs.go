@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
@@ -336,4 +338,44 @@ func notThere(t *testing.T, state State) {
 	if s.Submit(ctx, execution.Job{ID: id(1), Status: execution.Queued}) == nil {
 		t.Error("kept in no time")
 	}
+}
+
+// backlog checks that the jobs that have not ended are counted, by stores that count them.
+func backlog(t *testing.T, s State) {
+	p := s.Process(t)
+	counts, ok := p.(interface {
+		Backlog(ctx context.Context) (execution.Backlog, error)
+	})
+	if !ok {
+		return
+	}
+	check := func(want execution.Backlog) {
+		t.Helper()
+		got, err := counts.Backlog(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the backlog differs (-want +got):\n%s", diff)
+		}
+	}
+	check(execution.Backlog{})
+	now := s.Now().UTC()
+	ago := func(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }
+	resumed := pausedJob(1, "a", "ann", now)
+	resumed.Status, resumed.ReceivedAt, resumed.Wait.Changed = execution.Queued, ago(90), ago(1)
+	store(t, p, resumed)
+	submit(t, p, execution.Job{ID: id(2), Tenant: "a", ReceivedAt: ago(30)})
+	submit(t, p, execution.Job{ID: id(3), Tenant: "b", ReceivedAt: ago(20)})
+	submit(t, p, execution.Job{ID: id(4), Tenant: "b", ReceivedAt: ago(10)})
+	store(t, p, pausedJob(5, "a", "ann", now.Add(time.Hour)))
+	session := pausedJob(6, "a", "ann", now.Add(time.Hour))
+	session.ID, session.Wait.Session = execution.SessionID(session.ID), &execution.Session{}
+	store(t, p, session)
+	check(execution.Backlog{Queued: 4, Paused: 1, Oldest: ago(30)})
+	if _, err := p.Take(t.Context(), now, id(2)); err != nil {
+		t.Fatal(err)
+	}
+	change(t, p, id(5), end(now))
+	check(execution.Backlog{Queued: 3, Running: 1, Oldest: ago(20)})
 }

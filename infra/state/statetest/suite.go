@@ -71,6 +71,7 @@ func Test(t *testing.T, empty func(t *testing.T) State) {
 		"schedules":           schedules,
 		"schedules that move": movedSchedules,
 		"not there":           notThere,
+		"backlog":             backlog,
 	})
 }
 
