@@ -346,10 +346,21 @@ func (e *executor) Cancelled(ctx context.Context, s api.Submission, reason strin
 // longestReplay bounds a replay whose record does not say how long the execution might run.
 const longestReplay = time.Minute
 
+// maxReplay bounds the records of a replay, in bytes.
+const maxReplay = 16 << 20
+
 // Replay implements records.Replayer.
 func (e *executor) Replay(
-	ctx context.Context, caller authn.Identity, record audit.Record,
+	ctx context.Context, caller authn.Identity, record audit.Record, earlier []audit.Record,
 ) (execution.Result, error) {
+	replay := api.Raw(record)
+	if len(earlier) > 0 {
+		replay = api.Raw(append(slices.Clip(earlier), record))
+	}
+	if len(replay) > maxReplay {
+		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay",
+			Message: "the records of what it continues are too large"}
+	}
 	r := &run{now: e.now, Submission: api.Submission{
 		ID: e.newID(), Caller: caller, Via: execution.ViaHTTP, ReceivedAt: e.now(),
 		Request: execution.Request{Code: "0", Priority: "low"},
@@ -372,7 +383,7 @@ func (e *executor) Replay(
 	defer cancel()
 	reply, err := e.invoker.Invoke(running, execution.Invocation{
 		Airlock: execution.InvocationVersion, ID: r.ID, Request: r.Request, Via: r.Via, ReceivedAt: r.ReceivedAt,
-		QueueMs: api.Milliseconds(r.queued), Replay: api.Raw(record),
+		QueueMs: api.Milliseconds(r.queued), Replay: replay,
 		Caller: execution.Caller{Subject: caller.Subject, Tenant: caller.Tenant},
 	}, nil)
 	return reply.Result, err

@@ -81,8 +81,8 @@ func invalid(field, format string, args ...any) *Error {
 	return &Error{Code: InvalidRequest, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// envelopeDepth is the depth of the deepest value in a payload: replay.request.context.name of an invocation.
-const envelopeDepth = 4
+// envelopeDepth is the depth of the deepest value in a payload: replay[0].request.context.name of an invocation.
+const envelopeDepth = 5
 
 // tooDeep returns the error for the field at which path begins.
 func tooDeep(path string, most int) *Error {

@@ -56,8 +56,9 @@ type Invocation struct {
 	// Servers identifies the servers of the granted remote tools, by namespace. A call is refused if its namespace has
 	// another server by then.
 	Servers map[string]string `json:"servers,omitempty"`
-	// Replay is the audit record of an execution to replay; Request is then empty. Nothing outside is reached and
-	// nothing is recorded. The Result is that of the replay, under ID.
+	// Replay is the audit record of an execution to replay; Request is then empty. If the execution continued earlier
+	// ones, it is the list of their records and of its own. Nothing outside is reached and nothing is recorded. The Result
+	// is that of the replay, under ID.
 	Replay json.RawMessage `json:"replay,omitempty"`
 	Segments
 	// Decision, which may be nil, returns the decision of the gateway's policy for an invoker that writes the record.

@@ -25,28 +25,59 @@ type Replayed struct {
 }
 
 // Replay runs a recorded execution again. Its host calls are answered from the journal in the record; nothing outside
-// is reached and nothing is recorded. Replay fails if the record has no request or no complete journal, if nothing
-// ran, if the execution was cancelled, or if the current policy refuses it.
-func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error) {
+// is reached and nothing is recorded. A later segment of an execution that paused, or a later step of a session, begins
+// with the state that earlier leads to: the records of audit.Earlier, which are replayed first. Replay fails if a
+// record has no request or no complete journal, if nothing ran, if the execution was cancelled, or if the current
+// policy refuses it.
+func (r *Runner) Replay(ctx context.Context, rec audit.Record, earlier ...audit.Record) (Replayed, error) {
+	if n := max(rec.Segment, rec.Step, 1) - 1; n != len(earlier) {
+		return Replayed{}, fmt.Errorf("it continues %d earlier executions, and %d are known", n, len(earlier))
+	}
+	var state played
+	for _, e := range earlier {
+		again, err := r.replayOne(ctx, e, &state)
+		if err == nil && len(again.Differences) > 0 {
+			err = fmt.Errorf("it differs from its record: %s", strings.Join(again.Differences, "; "))
+		}
+		if err == nil && state.snapshot == nil {
+			err = errors.New("it ended, and nothing can continue it")
+		}
+		if err != nil {
+			return Replayed{}, fmt.Errorf("it continues %s, which cannot be replayed: %w", e.ID, err)
+		}
+	}
+	return r.replayOne(ctx, rec, &state)
+}
+
+// played is what a replayed execution led to.
+type played struct {
+	snapshot []byte
+	used     execution.Usage // by all segments
+}
+
+// replayable returns an error for a record that no execution can be replayed from.
+func replayable(rec audit.Record) error {
 	switch {
 	case rec.Status == string(execution.Blocked):
-		return Replayed{}, errors.New("it was blocked: nothing ran")
+		return errors.New("it was blocked: nothing ran")
 	case rec.Reused != "":
-		return Replayed{}, fmt.Errorf("nothing ran: the result of %s was reused", rec.Reused)
+		return fmt.Errorf("nothing ran: the result of %s was reused", rec.Reused)
 	case rec.Status == string(execution.Cancelled):
-		return Replayed{}, errors.New("it was cancelled, and its record does not contain when")
-	case rec.Segment > 1:
-		return Replayed{}, fmt.Errorf("it continues %s after a pause, and its record does not contain the state that it "+
-			"continued from", rec.Parent)
-	case rec.Session != "":
-		return Replayed{}, fmt.Errorf("it is a step of the session %s, and its record does not contain the state that it "+
-			"continued from", rec.Session)
+		return errors.New("it was cancelled, and its record does not contain when")
 	case rec.Status == audit.DecidedStatus:
-		return Replayed{}, fmt.Errorf("it is a decision about %s: nothing ran", rec.Parent)
+		return fmt.Errorf("it is a decision about %s: nothing ran", rec.Parent)
 	case rec.Engine != "" && rec.Engine != policy.QuickJS:
-		return Replayed{}, fmt.Errorf("it ran on %s, which cannot be replayed; only %s can", rec.Engine, policy.QuickJS)
+		return fmt.Errorf("it ran on %s, which cannot be replayed; only %s can", rec.Engine, policy.QuickJS)
 	case len(rec.Request) == 0:
-		return Replayed{}, errors.New("its record does not contain the request; set AUDIT_CODE=keep for future executions")
+		return errors.New("its record does not contain the request; set AUDIT_CODE=keep for future executions")
+	}
+	return nil
+}
+
+// replayOne replays an execution from the state that the one before it led to, and sets that state.
+func (r *Runner) replayOne(ctx context.Context, rec audit.Record, state *played) (Replayed, error) {
+	if err := replayable(rec); err != nil {
+		return Replayed{}, err
 	}
 	journal, err := journalOf(rec)
 	if err != nil {
@@ -60,8 +91,16 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 		q.Input = webhook.WithoutCredentials(q.Input)
 	}
 	journal.Seeded = q.Seed != nil
+	of := execution.Segments{Waits: waited(rec)}
+	switch {
+	case rec.Session != "":
+		of.Session = &execution.SessionStep{Snapshot: state.snapshot}
+		of.Session.ID, of.Session.Step = rec.Session, rec.Step
+	case rec.Parent != "":
+		of.Resume = &execution.Resume{Parent: rec.Parent, Segment: rec.Segment, Snapshot: state.snapshot, Used: state.used}
+	}
 	o := &outcome{inv: execution.Invocation{ID: rec.ID, Request: q, Caller: execution.Caller(rec.Caller), Via: rec.Via,
-		ReceivedAt: rec.Time, Segments: execution.Segments{Waits: waited(rec)}}, now: r.cfg.Now}
+		ReceivedAt: rec.Time, Segments: of}, now: r.cfg.Now}
 	if f := rec.Function; f != nil {
 		o.inv.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
 	}
@@ -83,11 +122,17 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record) (Replayed, error)
 	if err != nil {
 		return Replayed{}, err
 	}
-	out, err := engine.Run(ctx, scriptOf(o.inv), grants)
+	out, err := segment(ctx, engine, of, scriptOf(o.inv), grants)
+	if reason, is := unresumable(err, of.Session != nil); is {
+		return Replayed{}, errors.New(reason)
+	}
 	if err != nil {
 		return Replayed{}, fmt.Errorf("the sandbox could not run the code: %w", err)
 	}
 	result := o.result(out)
+	*state = played{snapshot: result.Snapshot, used: result.Usage}
+	result.DurationMs, result.Usage = of.Resume.Share(result) // a record has the usage of its segment
+	result.APICallCount, result.Snapshot = result.Usage.APICalls, nil
 	differences := rec.Differences(outcomeOf(result))
 	if again := packagesOf(out.Packages); !slices.Equal(again, rec.Packages) {
 		differences = append(differences, fmt.Sprintf("packages: %s, recorded %s", named(again), named(rec.Packages)))
@@ -169,12 +214,17 @@ func outcomeOf(result execution.Result) audit.Outcome {
 
 // replayed answers an invocation that carries a record to replay.
 func (r *Runner) replayed(ctx context.Context, inv execution.Invocation) (execution.Result, error) {
-	var rec audit.Record
-	if err := json.Unmarshal(inv.Replay, &rec); err != nil {
-		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay",
-			Message: "must be the record of an execution"}
+	var all []audit.Record
+	text := inv.Replay
+	if text[0] != '[' {
+		text = slices.Concat([]byte("["), text, []byte("]"))
 	}
-	again, err := r.Replay(ctx, rec)
+	if err := json.Unmarshal(text, &all); err != nil || len(all) == 0 {
+		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay",
+			Message: "must be the record of an execution, or a list of records"}
+	}
+	rec := all[len(all)-1]
+	again, err := r.Replay(ctx, rec, all[:len(all)-1]...)
 	var public *execution.Error
 	switch {
 	case errors.As(err, &public):

@@ -23,7 +23,7 @@ func replayCommand(con terminal.Console) *cobra.Command {
 		Short: "Run a recorded execution again and compare",
 		Long: "Run a recorded execution again from its record: request, seed, clock, and the journal of its host calls.\n" +
 			"The replay makes no outside calls and writes no record. Records hold what this needs if AUDIT_CODE=keep was\n" +
-			"set.\n" +
+			"set. A segment after a pause, or a step of a session, is replayed after those that it continued.\n" +
 			"\n" +
 			"Exit codes: 0 the same execution, 1 it differs (the differences are printed), 2 usage, 5 it cannot be\n" +
 			"replayed.",
@@ -53,7 +53,11 @@ func replayCommand(con terminal.Console) *cobra.Command {
 			return err
 		}
 		defer r.close()
-		again, err := r.Replay(ctx, rec)
+		earlier, err := audit.Earlier(ctx, store, rec)
+		if err != nil {
+			return exit.With(exit.Platform, fmt.Errorf("%s cannot be replayed: %w", rec.ID, err))
+		}
+		again, err := r.Replay(ctx, rec, earlier...)
 		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -32,20 +32,45 @@ const lateGrace = 2 * time.Second
 
 // punctual is a sandbox that ends the process if a run does not end in time.
 type punctual struct {
-	runner.Sandbox
+	engine
 	stderr io.Writer
 	exit   func(code int)
 }
 
-// Run implements runner.Sandbox.
-func (p punctual) Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error) {
-	late := time.AfterFunc(grants.MaxWall()+lateGrace, func() {
+// engine is what punctual wraps. *sandbox.Engine implements it.
+type engine interface {
+	runner.Sandbox
+	runner.Resumer
+	runner.Stepper
+}
+
+// limit starts the time of a run. stop ends it.
+func (p punctual) limit(grants sandbox.Grants) (stop func() bool) {
+	return time.AfterFunc(grants.MaxWall()+lateGrace, func() {
 		_, _ = fmt.Fprintln(p.stderr, "airlock: the run did not end at its limit; this process exits without its result "+
 			"or record")
 		p.exit(exit.Limit)
-	})
-	defer late.Stop()
-	return p.Sandbox.Run(ctx, script, grants)
+	}).Stop
+}
+
+// Run implements runner.Sandbox.
+func (p punctual) Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error) {
+	defer p.limit(grants)()
+	return p.engine.Run(ctx, script, grants)
+}
+
+// Resume implements runner.Resumer.
+func (p punctual) Resume(ctx context.Context, from []byte, answers []sandbox.Answer, script sandbox.Script,
+	grants sandbox.Grants) (sandbox.Result, error) {
+	defer p.limit(grants)()
+	return p.engine.Resume(ctx, from, answers, script, grants)
+}
+
+// Step implements runner.Stepper.
+func (p punctual) Step(ctx context.Context, from []byte, script sandbox.Script, grants sandbox.Grants) (sandbox.Result,
+	error) {
+	defer p.limit(grants)()
+	return p.engine.Step(ctx, from, script, grants)
 }
 
 // executeHere returns an execute that runs in this process.

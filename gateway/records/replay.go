@@ -16,8 +16,9 @@ import (
 // A Replayer has a function replay recorded executions. It is safe for concurrent use.
 type Replayer interface {
 	// Replay runs a recorded execution again, answered from its journal, after everything else that waits. It reaches
-	// nothing outside and writes no record.
-	Replay(ctx context.Context, caller authn.Identity, record audit.Record) (execution.Result, error)
+	// nothing outside and writes no record. earlier are the records of what the execution continued.
+	Replay(ctx context.Context, caller authn.Identity, record audit.Record, earlier []audit.Record) (execution.Result,
+		error)
 }
 
 // Replay serves POST /api/audit/execution/{id}/replay.
@@ -36,12 +37,22 @@ func (h *Handlers) Replay(c *fiber.Ctx) error {
 	}
 	ctx, release := api.DisconnectContext(c)
 	defer release()
-	result, err := h.Replayer.Replay(ctx, api.CallerOf(c), record)
+	earlier, err := audit.Earlier(ctx, h.Records, record)
+	if errors.Is(err, audit.ErrIncomplete) {
+		return notReplayable(err.Error())
+	}
+	if err != nil {
+		return api.RecordsUnavailable(err)
+	}
+	result, err := h.Replayer.Replay(ctx, api.CallerOf(c), record, earlier)
 	if exec := (*execution.Error)(nil); errors.As(err, &exec) && exec.Code == execution.InvalidRequest {
 		return notReplayable(strings.TrimPrefix(exec.Message, "replay: "))
 	}
 	if err != nil {
 		return err
+	}
+	if record.ResultSHA256 == "" && string(result.Result) == "null" {
+		result.Result = nil // it had no value, which JSON cannot say
 	}
 	differences := record.Differences(outcomeOf(result))
 	return api.Send(c, struct {

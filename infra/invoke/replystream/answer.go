@@ -79,8 +79,9 @@ func (a *Answer) check(r *execution.Result) error {
 	switch r.Status {
 	case execution.Completed, execution.Failed, execution.TimedOut, execution.Blocked, execution.Cancelled:
 	case execution.Paused:
-		may := a.inv.Waits && a.inv.Session == nil
-		if n := len(r.Waiting); !may || len(r.Snapshot) == 0 || n == 0 || n > execution.MaxWaiting {
+		replay := len(a.inv.Replay) > 0 // it does not continue from this pause
+		may := replay || a.inv.Waits && a.inv.Session == nil && len(r.Snapshot) > 0
+		if n := len(r.Waiting); !may || n == 0 || n > execution.MaxWaiting {
 			return errors.New("the execution paused and may not, or does not say what it waits for")
 		}
 	default:

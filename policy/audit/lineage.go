@@ -1,0 +1,93 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The bounds of Earlier.
+const (
+	maxEarlier = 100
+	// scannedEarlier is how many records are read to find them.
+	scannedEarlier = 20_000
+)
+
+// The statuses of the records of segments and of steps that others continue.
+const (
+	pausedStatus    = "paused"
+	completedStatus = "completed"
+)
+
+// ErrIncomplete is returned by Earlier if a record is missing.
+var ErrIncomplete = errors.New("what it continues cannot be run again")
+
+// A Reader reads records, as a Store does.
+type Reader interface {
+	Get(ctx context.Context, id string) (Record, error)
+	List(ctx context.Context, q Query) (Page, error)
+}
+
+// Earlier returns the records of the segments that a segment continued, or of the steps of the session that a step
+// continued, from the first to the last. Of several attempts at a segment it returns the last: what the others led to
+// was lost. Any other record continues none. The error is ErrIncomplete if one is missing, and says which.
+func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
+	n, what := r.Segment, "segment"
+	q := Query{Tenant: r.Caller.Tenant, Until: r.Time.Add(time.Millisecond), Status: pausedStatus, Limit: 500}
+	if r.Session != "" {
+		n, what, q.Status = r.Step, "step", completedStatus
+	}
+	if n <= 1 {
+		return nil, nil
+	}
+	if n > maxEarlier {
+		return nil, fmt.Errorf("%w: it is %s %d, and at most %d can be run again", ErrIncomplete, what, n, maxEarlier)
+	}
+	if r.Session == "" {
+		first, err := store.Get(ctx, r.Parent)
+		if errors.Is(err, ErrNotFound) {
+			return nil, fmt.Errorf("%w: segment 1 (%s) has no record", ErrIncomplete, r.Parent)
+		}
+		if err != nil {
+			return nil, err
+		}
+		q.Since = first.Time
+	}
+	found, missing := make([]Record, n-1), n-1
+	for seen := 0; missing > 0 && seen < scannedEarlier; {
+		page, err := store.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page.Items {
+			if k := r.follows(e); k > 0 && k < n && found[k-1].ID == "" {
+				found[k-1], missing = e, missing-1
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+		seen += len(page.Items)
+	}
+	for k, e := range found {
+		if e.ID == "" {
+			return nil, fmt.Errorf("%w: %s %d has no record", ErrIncomplete, what, k+1)
+		}
+	}
+	return found, nil
+}
+
+// follows returns the number of e among the segments or steps that r is one of, and 0 if e is none of them.
+func (r Record) follows(e Record) int {
+	switch {
+	case e.Decision != nil || e.ID == r.ID:
+		return 0
+	case r.Session != "" && e.Session == r.Session:
+		return e.Step
+	case r.Session == "" && cmp.Or(e.Parent, e.ID) == r.Parent:
+		return max(e.Segment, 1)
+	}
+	return 0
+}

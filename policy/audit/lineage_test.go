@@ -1,0 +1,92 @@
+package audit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/airlock-run/airlock/policy/audit"
+)
+
+// pages is a store of records, oldest first, that lists two at a time.
+type pages []audit.Record
+
+func (p pages) Get(_ context.Context, id string) (audit.Record, error) {
+	if n := slices.IndexFunc(p, func(r audit.Record) bool { return r.ID == id }); n >= 0 {
+		return p[n], nil
+	}
+	return audit.Record{}, audit.ErrNotFound
+}
+
+func (p pages) List(_ context.Context, q audit.Query) (page audit.Page, err error) {
+	left := len(p)
+	if q.Cursor != "" {
+		if _, err := fmt.Sscan(q.Cursor, &left); err != nil {
+			return page, err
+		}
+	}
+	for left > 0 && len(page.Items) < 2 {
+		left--
+		if r := p[left]; r.Status == q.Status && !r.Time.Before(q.Since) && r.Time.Before(q.Until) {
+			page.Items = append(page.Items, r)
+		}
+	}
+	if left > 0 {
+		page.Next = fmt.Sprint(left)
+	}
+	return page, nil
+}
+
+// The last attempt at each segment, and the last completed one of each step, led to what came after it.
+func TestEarlier(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	segment := func(id, status string, n int) audit.Record {
+		return audit.Record{ID: id, Status: status, Lineage: audit.Lineage{Parent: "first", Segment: n}}
+	}
+	step := func(id, session, status string, n int) audit.Record {
+		return audit.Record{ID: id, Status: status, Lineage: audit.Lineage{Session: session, Step: n}}
+	}
+	decision := segment("decision", "paused", 2)
+	decision.Decision = &audit.Decision{}
+	store := pages{{ID: "before", Status: "paused"}, {ID: "first", Status: "paused"}, segment("second lost", "paused", 2),
+		step("one", "s", "completed", 1), segment("second", "paused", 2), decision, step("two failed", "s", "error", 2),
+		step("two exits", "s", "completed", 2), step("another", "x", "completed", 2), step("two", "s", "completed", 2),
+		segment("third failed", "error", 3), segment("third", "completed", 3), step("three", "s", "completed", 3),
+		segment("fifth", "completed", 5), step("fork", "f", "completed", 3),
+	}
+	for i := range store {
+		store[i].Time = began.Add(time.Duration(i) * time.Second)
+	}
+	for id, want := range map[string]string{
+		"first": "", "second": "first", "third": "first second", "one": "", "two": "one", "three": "one two",
+		"fifth": "segment 3", "fork": "step 1",
+	} {
+		t.Run(id, func(t *testing.T) {
+			r, err := store.Get(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := audit.Earlier(t.Context(), store, r)
+			if errors.Is(err, audit.ErrIncomplete) && strings.Contains(err.Error(), want+" has no record") {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, e := range got {
+				ids = append(ids, e.ID)
+			}
+			if diff := cmp.Diff(strings.Join(ids, " "), want); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
