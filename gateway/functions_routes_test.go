@@ -349,6 +349,12 @@ func TestFunctionConditions(t *testing.T) {
 	want(t, s.do(t, "PUT", path+"/aliases/live", `{"version":1}`), 200)
 	put("3", 412, "If-Match: "+second)
 	put("3", 412, "If-Match: W/"+want(t, s.do(t, "GET", path, ""), 200).Header.Get("ETag"))
+	// A condition that is empty by mistake, or hidden behind an empty line, is no permission to overwrite.
+	put("3", 400, "If-Match:  ")
+	put("3", 400, "If-Match: , ")
+	put("3", 412, "If-Match:  ", `If-Match: "other"`)
+	put("3", 400, "If-None-Match:  ")
+	put("3", 400, "If-None-Match:  ", "If-None-Match: *")
 	put("3", 201, "If-Match: *")
 	want(t, s.do(t, "GET", path, "", "If-None-Match: "+second), 200)
 	want(t, s.do(t, "DELETE", path, "", "If-Match: "+second), 400, "If-Match")

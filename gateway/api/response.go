@@ -80,7 +80,20 @@ func SendJSON(c *fiber.Ctx, body []byte) error {
 func NotModified(c *fiber.Ctx, tag string) bool {
 	c.Set(fiber.HeaderCacheControl, "no-cache")
 	c.Set(fiber.HeaderETag, tag)
-	return strings.Contains(c.Get(fiber.HeaderIfNoneMatch), tag)
+	tags, _ := FieldOf(c, fiber.HeaderIfNoneMatch)
+	for one := range strings.SplitSeq(tags, ",") {
+		if one = strings.TrimSpace(one); one == "*" || one != "" && strings.TrimPrefix(one, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// FieldOf returns the value of a header field that is a list, and reports whether the request has the field. Several
+// lines of it are one list (RFC 9110 §5.3).
+func FieldOf(c *fiber.Ctx, name string) (list string, there bool) {
+	lines := c.Request().Header.PeekAll(name)
+	return string(bytes.Join(lines, []byte(", "))), len(lines) > 0
 }
 
 // Tag returns an entity tag for content.

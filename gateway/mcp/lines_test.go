@@ -61,6 +61,43 @@ func TestStdioContinuesAfterErrors(t *testing.T) {
 	}
 }
 
+// A message that is JSON and still wrong, or that answers and cancels what nobody asked for, ends nothing.
+func TestStdioSurvivesHostileMessages(t *testing.T) {
+	t.Parallel()
+	s := serverOf(t, gateway{})
+	repeat := strings.Repeat
+	for name, lines := range map[string]string{
+		"a response to nothing": `{"jsonrpc":"2.0","id":7,"result":{}}`,
+		"an error to nothing":   `{"jsonrpc":"2.0","id":"last","error":{"code":1,"message":"m"}}`,
+		"an error without ID":   `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`,
+		"IDs that are no IDs": `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}` + "\n" +
+			`{"jsonrpc":"2.0","id":[1],"method":"ping"}`,
+		"a huge ID":                  `{"jsonrpc":"2.0","id":1e400,"method":"ping"}`,
+		"a long ID":                  `{"jsonrpc":"2.0","id":"` + repeat("i", 1<<20) + `","method":"ping"}`,
+		"members in capitals":        `{"JSONRPC":"2.0","ID":3,"METHOD":"ping"}`,
+		"members twice":              `{"jsonrpc":"2.0","id":3,"id":4,"method":"ping","method":"tools/list"}`,
+		"a cancellation of nothing":  `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`,
+		"a cancellation of itself":   `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"last"}}`,
+		"a second greeting":          strings.TrimSpace(greeting),
+		"an unknown notification":    `{"jsonrpc":"2.0","method":"notifications/none","params":[1]}`,
+		"parameters of another kind": `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":"execute_code"}`,
+		"deep parameters": `{"jsonrpc":"2.0","id":3,"method":"ping","params":` +
+			repeat(`{"a":`, 9000) + "1" + repeat("}", 9000) + `}`,
+		"a tool without name":       `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{}}`,
+		"a tool of the prototype":   `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"__proto__"}}`,
+		"many calls with one ID":    repeat(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`+"\n", 200),
+		"many notifications":        repeat(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`+"\n", 2000),
+		"a request of the server's": `{"jsonrpc":"2.0","id":3,"method":"sampling/createMessage","params":{}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := bytes.Join(spoken(t, s, []byte(greeting+lines+"\n"+ping)), nil)
+			if n := bytes.Count(all, []byte(`"id":"last","result":{}`)); n != 1 {
+				t.Errorf("the last message has %d answers in:\n%.2000s", n, all)
+			}
+		})
+	}
+}
+
 // Whatever a client writes, it is served to the end of its input, and receives nothing but JSON.
 func FuzzStdio(f *testing.F) {
 	for _, seed := range []string{

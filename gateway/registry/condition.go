@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
@@ -29,12 +28,13 @@ type Condition struct {
 
 // conditionOf returns the condition of a request.
 func conditionOf(c *fiber.Ctx) (Condition, error) {
-	condition := Condition{Match: utils.CopyString(c.Get(fiber.HeaderIfMatch))}
-	switch none := strings.TrimSpace(c.Get(fiber.HeaderIfNoneMatch)); none {
-	case "":
-	case "*":
-		condition.New = true
-	default:
+	var condition Condition
+	match, there := api.FieldOf(c, fiber.HeaderIfMatch)
+	if condition.Match = strings.TrimSpace(match); there && strings.Trim(match, ", ") == "" {
+		return condition, api.Invalid("If-Match", "has no entity tag; leave it out to save without a condition")
+	}
+	none, there := api.FieldOf(c, fiber.HeaderIfNoneMatch)
+	if condition.New = strings.TrimSpace(none) == "*"; there && !condition.New {
 		return condition, api.Invalid("If-None-Match", "can only be * here: save the function if there is none")
 	}
 	return condition, nil
@@ -49,7 +49,7 @@ func (c Condition) check(f execution.SavedFunction) error {
 	case c.Match == "":
 	case !exists:
 		return &Changed{"there is no function " + f.Name + " to match If-Match"}
-	case strings.TrimSpace(c.Match) != "*" && !listed(c.Match, TagOf(f)):
+	case c.Match != "*" && !listed(c.Match, TagOf(f)):
 		return &Changed{"the function " + f.Name + " is not the one that If-Match names; somebody changed it since. " +
 			"Get it again"}
 	}

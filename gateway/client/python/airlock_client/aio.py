@@ -70,7 +70,7 @@ class AsyncAirlock:
         """Runs code and waits for its result, as Airlock.run does. Tools may be coroutine functions."""
         if tools is None and on_log is None:
             send = core.execute("/api/execute", code, options, idempotency_key)
-            return Result((await self._transport.send(send)).json())
+            return Result((await self._transport.send(send)).json(parse_int=core.integer))
         events = self.stream(code, tools=tools, idempotency_key=idempotency_key, **options)
         try:
             async for event in events:
@@ -171,7 +171,7 @@ class AsyncAirlock:
     async def submit(self, code: str, *, idempotency_key: Optional[str] = None,
                      callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "AsyncExecution":
         """Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway."""
-        accepted = (await self._transport.send(core.submission(code, options, idempotency_key, callback))).json()
+        accepted = (await self._transport.send(core.submission(code, options, idempotency_key, callback))).json(parse_int=core.integer)
         return AsyncExecution(self._transport, accepted["id"])
 
     def execution(self, id: str) -> "AsyncExecution":
@@ -181,7 +181,7 @@ class AsyncAirlock:
     async def analyze(self, code: str, **options: Any) -> wire.Analysis:
         """Returns the verdict of the policy on code, which does not run."""
         send = core.execute("/api/analyze", code, options, None)
-        return cast(wire.Analysis, (await self._transport.send(send)).json())
+        return cast(wire.Analysis, (await self._transport.send(send)).json(parse_int=core.integer))
 
 
 class AsyncExecution(Generic[T]):
@@ -192,7 +192,7 @@ class AsyncExecution(Generic[T]):
 
     async def poll(self) -> Optional[Result[T]]:
         """Its result, or None while it is queued or running."""
-        found = (await self._transport.send(core.Send("GET", core.result_path(self.id)))).json()
+        found = (await self._transport.send(core.Send("GET", core.result_path(self.id)))).json(parse_int=core.integer)
         return None if found["status"] in ("queued", "running") else Result(found)
 
     async def wait(self, timeout: Optional[float] = None) -> Result[T]:
@@ -223,20 +223,20 @@ class AsyncFunctions:
         """Saves a version. The same content again is the same version."""
         body = {"code": definition} if isinstance(definition, str) else definition
         send = core.Send("PUT", core.function_path(name), json.dumps(body).encode())
-        return cast(wire.Function, (await self._transport.send(send)).json())
+        return cast(wire.Function, (await self._transport.send(send)).json(parse_int=core.integer))
 
     async def invoke(self, name: str, input: Any = None, *, idempotency_key: Optional[str] = None,
                      **options: Any) -> Result[Any]:
         """Runs a saved function and waits. Without version and alias, the latest version runs."""
         send = core.Send("POST", core.function_path(name) + "/invoke", json.dumps({"input": input, **options}).encode(),
                          core.headers_of(idempotency_key))
-        return Result((await self._transport.send(send)).json())
+        return Result((await self._transport.send(send)).json(parse_int=core.integer))
 
     async def list(self) -> AsyncIterator[wire.Function]:
         """All saved functions."""
         path: Optional[str] = "/api/functions"
         while path:
-            page = (await self._transport.send(core.Send("GET", path))).json()
+            page = (await self._transport.send(core.Send("GET", path))).json(parse_int=core.integer)
             for function in page["items"]:
                 yield function
             path = page["next"] and "/api/functions?" + str(httpx.QueryParams(cursor=page["next"]))

@@ -6,7 +6,7 @@ import base64
 import json
 import uuid
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Mapping, Optional
+from typing import Any, Iterator, Mapping, Optional, Union
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -29,6 +29,15 @@ OPTIONS = frozenset({
     "input", "context", "files", "entry", "language", "policy", "timeout", "memory", "limits", "seed", "engine",
     "priority", "hosts", "secrets", "debug", "args",
 })
+
+
+#: The digits of the longest integer that is read as one.
+LONGEST_INTEGER = 400
+
+
+def integer(text: str) -> Union[int, float]:
+    """The integer of a JSON text. Guests may write a million digits, for which int() fails, or takes minutes."""
+    return int(text) if len(text) <= LONGEST_INTEGER else float(text)
 
 
 def address(url: str) -> str:
@@ -86,7 +95,7 @@ class Attempts:
 
 def problem_of(response: httpx.Response, body: bytes) -> AirlockError:
     try:
-        document = json.loads(body)
+        document = json.loads(body, parse_int=integer)
     except ValueError:
         document = None
     try:
@@ -181,7 +190,8 @@ class EventReader:
                 continue
             fields, self._fields = self._fields, {}
             if "event" in fields:
-                yield ServerEvent(fields.get("id", ""), fields["event"], json.loads(fields.get("data", "null")))
+                data = json.loads(fields.get("data", "null"), parse_int=integer)
+                yield ServerEvent(fields.get("id", ""), fields["event"], data)
         self._pieces.append(rest)
 
 

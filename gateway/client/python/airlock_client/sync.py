@@ -73,7 +73,7 @@ class Airlock:
         """
         if tools is None and on_log is None:
             send = core.execute("/api/execute", code, options, idempotency_key)
-            return Result(self._transport.send(send).json())
+            return Result(self._transport.send(send).json(parse_int=core.integer))
         for event in self.stream(code, tools=tools, idempotency_key=idempotency_key, **options):
             if event.log is not None and on_log is not None:
                 on_log(event.log)
@@ -159,7 +159,7 @@ class Airlock:
     def submit(self, code: str, *, idempotency_key: Optional[str] = None,
                callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "Execution":
         """Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway."""
-        accepted = self._transport.send(core.submission(code, options, idempotency_key, callback)).json()
+        accepted = self._transport.send(core.submission(code, options, idempotency_key, callback)).json(parse_int=core.integer)
         return Execution(self._transport, accepted["id"])
 
     def execution(self, id: str) -> "Execution":
@@ -169,7 +169,7 @@ class Airlock:
     def analyze(self, code: str, **options: Any) -> wire.Analysis:
         """Returns the verdict of the policy on code, which does not run."""
         send = core.execute("/api/analyze", code, options, None)
-        return cast(wire.Analysis, self._transport.send(send).json())
+        return cast(wire.Analysis, self._transport.send(send).json(parse_int=core.integer))
 
 
 class Execution(Generic[T]):
@@ -180,7 +180,7 @@ class Execution(Generic[T]):
 
     def poll(self) -> Optional[Result[T]]:
         """Its result, or None while it is queued or running."""
-        found = self._transport.send(core.Send("GET", core.result_path(self.id))).json()
+        found = self._transport.send(core.Send("GET", core.result_path(self.id))).json(parse_int=core.integer)
         return None if found["status"] in ("queued", "running") else Result(found)
 
     def wait(self, timeout: Optional[float] = None) -> Result[T]:
@@ -211,20 +211,20 @@ class Functions:
         """Saves a version. The same content again is the same version."""
         body = {"code": definition} if isinstance(definition, str) else definition
         send = core.Send("PUT", core.function_path(name), json.dumps(body).encode())
-        return cast(wire.Function, self._transport.send(send).json())
+        return cast(wire.Function, self._transport.send(send).json(parse_int=core.integer))
 
     def invoke(self, name: str, input: Any = None, *, idempotency_key: Optional[str] = None,
                **options: Any) -> Result[Any]:
         """Runs a saved function and waits. Without version and alias, the latest version runs."""
         send = core.Send("POST", core.function_path(name) + "/invoke", json.dumps({"input": input, **options}).encode(),
                          core.headers_of(idempotency_key))
-        return Result(self._transport.send(send).json())
+        return Result(self._transport.send(send).json(parse_int=core.integer))
 
     def list(self) -> Iterator[wire.Function]:
         """All saved functions."""
         path: Optional[str] = "/api/functions"
         while path:
-            page = self._transport.send(core.Send("GET", path)).json()
+            page = self._transport.send(core.Send("GET", path)).json(parse_int=core.integer)
             yield from page["items"]
             path = page["next"] and "/api/functions?" + str(httpx.QueryParams(cursor=page["next"]))
 

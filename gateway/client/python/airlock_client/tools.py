@@ -54,11 +54,14 @@ class Toolbox:
             if given is not None:
                 wire[field] = json_schema(given)
         self.wire.append(wire)
+        known = _declared(entry)
 
         def call(params: Any) -> Any:
             if model is not None:
                 return entry.execute(validated(model, params))
             if isinstance(params, dict):
+                if known is not None and not known.issuperset(params):
+                    raise TypeError(f"unknown parameters: {', '.join(sorted(set(params) - known))}")
                 return entry.execute(**params)
             return entry.execute(params)
 
@@ -107,6 +110,22 @@ def _plain(value: Any) -> Any:
 
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
+
+
+def _declared(tool: Tool) -> Optional[frozenset[str]]:
+    """The parameters that the schema of a tool names, which are all that guests may pass: its function may have more."""
+    schema = tool.input_schema
+    if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
+        return None
+    if schema.get("additionalProperties") or "patternProperties" in schema:
+        return None
+    try:
+        parameters = inspect.signature(tool.execute).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return frozenset(schema["properties"])
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[Any, Optional[dict[str, Any]]]:
