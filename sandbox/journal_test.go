@@ -35,7 +35,7 @@ func TestReplay(t *testing.T) {
 	e := o.engine(t, &names{addrs: map[string][]string{"example.com": {"93.184.216.34"}}})
 	calls := 0
 	grants := sandbox.Grants{
-		Limits: sandbox.Limits{Wall: 300 * time.Millisecond, APICalls: 10}, Modules: []string{"*"}, Files: sandbox.FilesWrite,
+		Limits: sandbox.Limits{APICalls: 10}, Modules: []string{"*"}, Files: sandbox.FilesWrite,
 		Network: sandbox.Network{Mode: sandbox.NetworkPublic,
 			Secrets: []sandbox.Secret{{Name: "K", Value: "hidden value", Hosts: []string{"example.com"}}}},
 		Tools: []sandbox.Tool{{Name: "a:count", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
@@ -46,6 +46,8 @@ func TestReplay(t *testing.T) {
 		}}},
 	}
 	seed := int64(7)
+	endless := map[string]bool{"for (;;);": true, "for (;;) Date.now()": true,
+		"await new Promise(r => setTimeout(r, 5000))": true}
 	for _, code := range []string{
 		"1 + 1",
 		"[Date.now(), Math.random(), performance.now(), new Date().toISOString(), crypto.randomUUID(), " +
@@ -70,6 +72,10 @@ func TestReplay(t *testing.T) {
 		"for (;;) Date.now()",
 		"await new Promise(r => setTimeout(r, 5000))",
 	} {
+		grants.Limits.Wall = 20 * time.Second
+		if endless[code] {
+			grants.Limits.Wall = 300 * time.Millisecond
+		}
 		for _, seeded := range []*int64{nil, &seed} {
 			script := sandbox.Script{Code: code, Seed: seeded}
 			first, err := e.Run(t.Context(), script, grants)
@@ -105,6 +111,7 @@ func TestReplay(t *testing.T) {
 			}
 		}
 	}
+	grants.Limits.Wall = 20 * time.Second
 	r, err := e.Run(t.Context(), sandbox.Script{Code: "[await a.count({x: 1}), Date.now()]"}, grants)
 	if err != nil {
 		t.Fatal(err)
