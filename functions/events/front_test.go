@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -143,8 +144,13 @@ func TestFrontWithoutServer(t *testing.T) {
 	server.Close()
 	raw, err := events.Buffered(events.Front(target))(t.Context(), urlRequest(t, nil))
 	var a httpAnswer
-	if err != nil || json.Unmarshal(raw, &a) != nil || a.StatusCode != 503 || a.header("Retry-After") != "1" ||
-		strings.Contains(a.Body, "127.0.0.1") {
-		t.Errorf("got %s, %v", raw, err)
+	if err = errors.Join(err, json.Unmarshal(raw, &a)); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	if got := a.header("Retry-After"); a.StatusCode != 503 || got != "1" {
+		t.Errorf("status %d with Retry-After %q, want 503 with 1", a.StatusCode, got)
+	}
+	if strings.Contains(a.Body, "127.0.0.1") {
+		t.Errorf("the answer names an address: %s", a.Body)
 	}
 }

@@ -81,9 +81,15 @@ func TestHTTPRuns(t *testing.T) {
 				!strings.Contains(got.Body, `"result":{"ran":true}`) {
 				t.Fatalf("got %+v", got)
 			}
-			if len(rec.seen) != 1 || rec.seen[0].Caller != caller || rec.seen[0].Via != execution.ViaHTTP ||
-				rec.seen[0].Request.Code != "6 * 7" {
-				t.Errorf("ran %+v", rec.seen)
+			if len(rec.seen) != 1 {
+				t.Fatalf("ran %+v", rec.seen)
+			}
+			ran := rec.seen[0]
+			if ran.Caller != caller {
+				t.Errorf("ran for %+v, want %+v", ran.Caller, caller)
+			}
+			if ran.Via != execution.ViaHTTP || ran.Request.Code != "6 * 7" {
+				t.Errorf("ran %q via %s", ran.Request.Code, ran.Via)
 			}
 			if name == "load-balancer" && got.StatusDescription != "200 OK" {
 				t.Errorf("description %q", got.StatusDescription)
@@ -165,9 +171,14 @@ func TestHTTPRefuses(t *testing.T) {
 			if err := json.Unmarshal([]byte(got.Body), &p); err != nil {
 				t.Fatalf("%v in %q", err, got.Body)
 			}
-			if got.StatusCode != tc.status || p.Status != tc.status || p.Detail != p.Error ||
-				!strings.Contains(p.Detail, tc.detail) {
-				t.Errorf("got %d %+v, want %d with %q", got.StatusCode, p, tc.status, tc.detail)
+			if got.StatusCode != tc.status || p.Status != tc.status {
+				t.Errorf("status %d, and %d in the problem; want %d", got.StatusCode, p.Status, tc.status)
+			}
+			if !strings.Contains(p.Detail, tc.detail) {
+				t.Errorf("detail %q, want %q", p.Detail, tc.detail)
+			}
+			if p.Error != p.Detail {
+				t.Errorf("error %q, want the detail %q", p.Error, p.Detail)
 			}
 			if got.header("Content-Type") != "application/problem+json" || len(rec.seen) != 0 {
 				t.Errorf("type %q, ran %d", got.header("Content-Type"), len(rec.seen))

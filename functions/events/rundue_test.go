@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -38,8 +39,11 @@ func TestRunDue(t *testing.T) {
 		got := "none"
 		_, err := events.RunDue(func(_ context.Context, job string) error { got = job; return nil })(t.Context(),
 			json.RawMessage(c.payload))
-		if got != c.job || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%.60s: job %q, %v", c.payload, got, err)
+		if got != c.job {
+			t.Errorf("%.60s: job %q, want %q", c.payload, got, c.job)
+		}
+		if says := fmt.Sprint(err); (err == nil) != (c.says == "") || !strings.Contains(says, c.says) {
+			t.Errorf("%.60s: the error is %s, want %q", c.payload, says, c.says)
 		}
 	}
 	if _, err := events.RunDue(func(context.Context, string) error { return own })(t.Context(),
@@ -97,9 +101,11 @@ func TestStartBefore(t *testing.T) {
 		}, events.Clock(func() time.Time { return bound.Add(late) }))
 		_, err := h(t.Context(), json.RawMessage(payload))
 		var refused messages.InvokeResponse_Error
-		if ran != runs || runs != (err == nil) ||
-			err != nil && (!errors.As(err, &refused) || refused.Type != string(execution.Throttled)) {
-			t.Errorf("%v late: ran %v, %v", late, ran, err)
+		if ran != runs || runs != (err == nil) {
+			t.Errorf("%v late: ran %v, want %v; %v", late, ran, runs, err)
+		}
+		if err != nil && (!errors.As(err, &refused) || refused.Type != string(execution.Throttled)) {
+			t.Errorf("%v late: the error is %v, want %s", late, err, execution.Throttled)
 		}
 	}
 }

@@ -134,9 +134,14 @@ func FuzzDuplicates(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if value := taken["input"]; !jsontext.Value(b).IsValid() || !jsontext.Value(rest).IsValid() ||
-			value != nil && !jsontext.Value(value).IsValid() {
-			t.Errorf("members of %q were taken: %q and %q", b, rest, value)
+		parts := []jsontext.Value{b, rest}
+		if value := taken["input"]; value != nil {
+			parts = append(parts, jsontext.Value(value))
+		}
+		for _, part := range parts {
+			if !part.IsValid() {
+				t.Errorf("members of %q were taken, and %q is no JSON", b, part)
+			}
 		}
 	})
 }

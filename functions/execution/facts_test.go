@@ -26,8 +26,11 @@ func TestFacts(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := r.Facts()
-		if r.Main() != c.main || r.MainLanguage() != c.language || f.Timeout != c.timeout || f.MemoryBytes != c.memory {
-			t.Errorf("%s: %q in %s, %+v", c.request, r.Main(), r.MainLanguage(), f)
+		if r.Main() != c.main || r.MainLanguage() != c.language {
+			t.Errorf("%s: %q in %s, want %q in %s", c.request, r.Main(), r.MainLanguage(), c.main, c.language)
+		}
+		if f.Timeout != c.timeout || f.MemoryBytes != c.memory {
+			t.Errorf("%s: %v and %d bytes, want %v and %d", c.request, f.Timeout, f.MemoryBytes, c.timeout, c.memory)
 		}
 		if _, beside := f.Files[r.Entry]; beside {
 			t.Errorf("%s: what runs is beside itself", c.request)

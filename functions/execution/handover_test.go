@@ -16,8 +16,15 @@ func TestHandover(t *testing.T) {
 	payload := []byte(`{"airlock":1}`)
 	h := execution.NewHandover(handoverID, payload)
 	got, is, err := execution.DecodeHandover(h.Payload())
-	if err != nil || !is || got != h || !got.Is(payload) || got.Is(payload[1:]) || got.Is(append(payload, ' ')) {
-		t.Errorf("%v %v %v", got, is, err)
+	if err != nil || !is || got != h {
+		t.Errorf("%+v, %v, %v; want %+v", got, is, err, h)
+	}
+	for text, want := range map[string]bool{
+		string(payload): true, string(payload[1:]): false, string(payload) + " ": false,
+	} {
+		if got.Is([]byte(text)) != want {
+			t.Errorf("it is the handover of %q: %v, want %v", text, !want, want)
+		}
 	}
 }
 
@@ -41,8 +48,10 @@ func TestHandoverRefused(t *testing.T) {
 	} {
 		_, is, err := execution.DecodeHandover([]byte(payload))
 		var e *execution.Error
-		if !is || !errors.As(err, &e) || e.Code != execution.InvalidRequest || e.Field != field {
-			t.Errorf("%s: %v %v, want field %s", payload, is, err, field)
+		if !is || !errors.As(err, &e) {
+			t.Errorf("%s: is a handover: %v, %v", payload, is, err)
+		} else if e.Code != execution.InvalidRequest || e.Field != field {
+			t.Errorf("%s: %s of field %q, want %s of %q", payload, e.Code, e.Field, execution.InvalidRequest, field)
 		}
 	}
 	for _, other := range []string{``, `{}`, `{"code":"1"}`, `{"handover":{}}`, `{"airlock":1,"id":"x"}`,
@@ -61,9 +70,11 @@ func FuzzDecodeHandover(f *testing.F) {
 		if !is || err != nil {
 			return
 		}
-		if !execution.ValidID(h.ID) || len(h.SHA256) != 64 || strings.ContainsAny(h.ID+h.SHA256, "/.%\\") ||
-			!json.Valid(h.Payload()) {
-			t.Fatalf("%+v", h)
+		if !execution.ValidID(h.ID) || len(h.SHA256) != 64 || strings.ContainsAny(h.ID+h.SHA256, "/.%\\") {
+			t.Fatalf("its names are no parts of a key: %+v", h)
+		}
+		if !json.Valid(h.Payload()) {
+			t.Fatalf("no JSON: %s", h.Payload())
 		}
 		if again, is, err := execution.DecodeHandover(h.Payload()); err != nil || !is || again != h {
 			t.Fatalf("%+v, then %+v, %v", h, again, err)

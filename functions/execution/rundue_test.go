@@ -22,9 +22,10 @@ func TestRunDuePayload(t *testing.T) {
 		strings.Replace(good, `{"airlock"`, `{"code":"1","airlock"`, 1): "turn",
 	} {
 		var e *execution.Error
-		if _, is, err := execution.DecodeRunDue([]byte(payload)); !is || !errors.As(err, &e) ||
-			e.Code != execution.InvalidRequest || e.Field != field {
-			t.Errorf("%s: %v %v, want field %s", payload, is, err, field)
+		if _, is, err := execution.DecodeRunDue([]byte(payload)); !is || !errors.As(err, &e) {
+			t.Errorf("%s: is one: %v, %v", payload, is, err)
+		} else if e.Code != execution.InvalidRequest || e.Field != field {
+			t.Errorf("%s: %s of field %q, want %s of %q", payload, e.Code, e.Field, execution.InvalidRequest, field)
 		}
 	}
 	for _, other := range []string{``, `{}`, `{"code":"1"}`, `{"turn":{}}`, `{"airlock":1,"id":"x"}`, `[` + good + `]`,

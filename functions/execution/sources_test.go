@@ -48,9 +48,14 @@ func TestNamedSourcesDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := execution.DecodeInvocation(text)
-	if err != nil || got.Content != sum || got.Request.Code != "" || got.Request.Policy != "strict" ||
-		string(got.Request.Input) != "1" {
-		t.Errorf("%+v %v", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Content != sum || got.Request.Code != "" {
+		t.Errorf("content %q with code %q, want %q and none", got.Content, got.Request.Code, sum)
+	}
+	if got.Request.Policy != "strict" || string(got.Request.Input) != "1" {
+		t.Errorf("policy %q, input %s; want strict and 1", got.Request.Policy, got.Request.Input)
 	}
 	for _, c := range []struct{ change, to, field string }{
 		{`,"function":{"name":"f","version":1}`, "", "content"},

@@ -54,6 +54,10 @@ func TestMeasure(t *testing.T) {
 		{"no verb", map[string]string{"doc.go": "// Package x.\npackage x\n// f gives one.\nfunc f() {}\n// g returns " +
 			"one.\nfunc g() {}\n" +
 			"// the h.\nfunc h() {}\n// A T is a thing.\ntype T int\n// U gives it.\ntype U int\n"}, "godoc gateway/x 3"},
+		{"a failure that names nothing", map[string]string{"doc.go": "// Package x.\npackage x\n",
+			"a_test.go": "package x\nfunc f() {\nif a || b && c || !(d) { t.Error(1) }\nif a || b && c { t.Error(1) }\n" +
+				"if a || b && c || d { return }\nif g(func() bool { return a || b || c || d }) { t.Fatal(1) }\n}\n"},
+			"unnamed gateway/x 1"},
 		{"odd phrases", map[string]string{
 			"doc.go":    "// Package x.\npackage x\n\n// one of\n// ours\n\nvar v = \"made anew\"\n",
 			"a_test.go": "package x\n\n// In vain.\n"}, "phrase gateway/x 2"},

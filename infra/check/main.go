@@ -1,5 +1,6 @@
 // Check measures what the linters do not: the size of packages and types, the length of lines, the words of comments,
-// the import table, and the size of tracked files. It prints every measure above its limit and ends with exit code 1.
+// the conditions of tests, the import table, and the size of tracked files. It prints every measure above its limit and
+// ends with exit code 1.
 //
 // infra/check/allow.txt lists the exceptions that still exist, each with its number. A number may only shrink:
 //

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"maps"
 	"os"
 	"slices"
@@ -20,6 +21,7 @@ const (
 	maxFields    = 20  // fields of a struct
 	maxLine      = 120 // characters of a line
 	maxFileBytes = 200 << 10
+	maxOperators = 2 // && and || of a condition that fails a test with one message
 )
 
 // finding is a measure above its limit.
@@ -39,6 +41,8 @@ func (f finding) message(allowed int) string {
 		"godoc":   `doc comments that do not begin with "NAME returns", "NAME reports", "A NAME is" or the like`,
 		"phrase":  "comments or messages with a phrase that is not plain English",
 		"script":  "comments of JavaScript that are not plain English, or do not begin with NAME and a verb",
+		"unnamed": fmt.Sprintf("conditions of more than %d operators that fail a test with one message; check one thing each",
+			maxOperators),
 		"doc":     "packages without a doc.go that holds the package comment",
 		"imports": "imports that the import table does not allow",
 		"large":   fmt.Sprintf("KB in a tracked file; at most %d", maxFileBytes>>10),
@@ -76,6 +80,8 @@ func measure(packages []*goPackage) []finding {
 		add("godoc", p.dir, len(comments), 0, comments...)
 		odd := oddPhrases(p)
 		add("phrase", p.dir, len(odd), 0, odd...)
+		unnamed := unnamedFailures(p)
+		add("unnamed", p.dir, len(unnamed), 0, unnamed...)
 		if !hasDoc(p) {
 			add("doc", p.dir, 1, 0)
 		}
@@ -151,6 +157,55 @@ func longLines(p *goPackage) []string {
 		}
 	}
 	return out
+}
+
+// unnamedFailures returns the places of the tests' conditions that join so many others that their failure does not say
+// which of them failed.
+func unnamedFailures(p *goPackage) []string {
+	var out []string
+	for _, f := range p.files {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if branch, ok := n.(*ast.IfStmt); ok && operators(branch.Cond) > maxOperators && failsTest(branch.Body) {
+				out = append(out, fmt.Sprintf("%s:%d: %d operators", f.name, f.set.Position(branch.Pos()).Line,
+					operators(branch.Cond)))
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// operators returns the number of && and || in a condition, without those in functions that it contains.
+func operators(condition ast.Expr) (n int) {
+	ast.Inspect(condition, func(x ast.Node) bool {
+		if b, ok := x.(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
+			n++
+		}
+		_, function := x.(*ast.FuncLit)
+		return !function
+	})
+	return n
+}
+
+// failsTest reports whether a statement of a block, but not of one inside it, fails a test.
+func failsTest(block *ast.BlockStmt) bool {
+	return slices.ContainsFunc(block.List, func(s ast.Stmt) bool {
+		x, ok := s.(*ast.ExprStmt)
+		if !ok {
+			return false
+		}
+		call, ok := x.X.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		method, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		on, ok := method.X.(*ast.Ident)
+		return ok && slices.Contains([]string{"t", "tb", "b", "f"}, on.Name) &&
+			slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf"}, method.Sel.Name)
+	})
 }
 
 // hasDoc reports whether the package comment is where readers look for it: in doc.go, in the only file of a package, or
