@@ -83,19 +83,25 @@ var decodings = map[string]func([]byte){
 	"members": func(b []byte) { _, _, _ = execution.TakeMembers(b, "callback") },
 }
 
-// TestDecodingCosts holds that no shape costs more than a few times the plainest body of its size.
+// TestDecodingCosts holds that no shape costs more than four times the plainest body of its size. A list of fifty
+// thousand members costs six times as much: each becomes an entry with its name.
 func TestDecodingCosts(t *testing.T) {
 	bodies := costlyBodies()
 	for way, decode := range decodings {
 		plain := fastest(func() { decode([]byte(bodies["zeros"])) })
 		for name, body := range bodies {
+			times := time.Duration(4)
+			if way == "members" && name == "names of members" {
+				times = 6
+			}
 			took := fastest(func() { decode([]byte(body)) })
-			for tries := 0; took > 8*plain && tries < 40; tries++ { // both approach what they take undisturbed
+			for tries := 0; took > times*plain && tries < 40; tries++ { // both approach what they take undisturbed
 				plain = min(plain, fastest(func() { decode([]byte(bodies["zeros"])) }))
 				took = min(took, fastest(func() { decode([]byte(body)) }))
 			}
-			if took > 8*plain {
-				t.Errorf("%s as %s: %v; the plainest body takes %v", name, way, took, plain)
+			if took > times*plain {
+				t.Errorf("%s as %s: %v; the plainest body takes %v, and %d times as much is allowed", name, way, took, plain,
+					times)
 			}
 		}
 	}
