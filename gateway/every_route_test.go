@@ -151,6 +151,8 @@ func routeCases() []routeCase {
 		{route: "GET /api/e2b/contexts", path: "/api/e2b/contexts", scope: authn.Execute, ok: 200},
 		{route: "DELETE /api/e2b/contexts/{id}", path: "/api/e2b/contexts/{session}", scope: authn.Execute, ok: 204,
 			others: 404, bad: []try{{path: "/api/e2b/contexts/" + long, status: 404}}},
+		{route: "POST /api/e2b/contexts/{id}/restart", path: "/api/e2b/contexts/{session}/restart", scope: authn.Execute,
+			ok: 204, others: 404, bad: []try{{path: "/api/e2b/contexts/{id}/restart", status: 404}}},
 		{route: "POST /api/e2b/execute", path: "/api/e2b/execute", body: `{"code":"1","context_id":"{session}"}`,
 			scope: authn.Execute, ok: 200, others: 404, bad: bodies(
 				try{body: `{"code":"1"}`, status: 404}, try{body: `{"context_id":"{session}"}`, status: 400},

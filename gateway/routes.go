@@ -122,6 +122,7 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	i.Post("/contexts", need(authn.Execute), onceLasting(h.e2b.CreateContext))
 	i.Get("/contexts", need(authn.Execute), h.e2b.ListContexts)
 	i.Delete("/contexts/:id", need(authn.Execute), h.e2b.Delete)
+	i.Post("/contexts/:id/restart", need(authn.Execute), once(h.e2b.Restart))
 	i.Post("/execute", need(authn.Execute), once(h.e2b.Execute))
 
 	g.Get("/v2/runtimes", need(authn.Execute), h.piston.Runtimes)

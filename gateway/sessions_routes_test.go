@@ -396,3 +396,30 @@ func TestNoSessions(t *testing.T) {
 	want(t, s.do(t, "POST", "/api/sessions", `{}`), 501, "no_sessions", "SNAPSHOT_KEYS")
 	want(t, serve(t, options{}).do(t, "POST", "/api/sessions", `{}`), 501, "stateless")
 }
+
+// A restart of E2B's client empties the state of a session. Its steps are counted on, and forks begin empty.
+func TestContextsRestart(t *testing.T) {
+	t.Parallel()
+	s, f := consoles(t, options{auth: tokens(t)})
+	ann, eve := tenantToken(t, "ann", "acme", "execute"), tenantToken(t, "eve", "other", "execute")
+	path := s.session(t, `{}`, ann)
+	restart := "/api/e2b/contexts/" + strings.TrimPrefix(path, "/api/sessions/") + "/restart"
+	want(t, s.do(t, "POST", restart, "", ann), 204)
+	want(t, s.do(t, "POST", path+"/execute", code("a"), ann), 200, `"result":"a;"`)
+	want(t, s.do(t, "POST", path+"/execute", code("b"), ann), 200, `"result":"a;b;"`)
+	want(t, s.do(t, "POST", restart, "", eve), 404)
+	want(t, s.do(t, "POST", restart, "", ann), 204)
+	want(t, s.do(t, "GET", path, "", ann), 200, `"steps":2`, `"earliest":2`, `"bytes":0`)
+	want(t, s.do(t, "POST", path+"/execute", code("fail"), ann), 200, `"status":"error"`)
+	fork := want(t, s.do(t, "POST", path+"/fork", "", ann), 201).json(t)["id"].(string)
+	want(t, s.do(t, "POST", "/api/sessions/"+fork+"/execute", code("c"), ann), 200, `"result":"c;"`)
+	want(t, s.do(t, "POST", path+"/execute", code("c"), ann), 200, `"result":"c;"`, `"step":3`)
+	want(t, s.do(t, "POST", path+"/execute", code("d"), ann), 200, `"result":"c;d;"`)
+	want(t, s.do(t, "GET", path, "", ann), 200, `"steps":4`, `"earliest":3`)
+	done := make(chan answer)
+	go func() { done <- s.do(t, "POST", path+"/execute", code("wait"), ann) }()
+	<-f.started
+	want(t, s.do(t, "POST", restart, "", ann), 409, "session_busy")
+	close(f.proceed)
+	want(t, <-done, 200)
+}

@@ -206,3 +206,25 @@ func TestSessionsOfGrants(t *testing.T) {
 		t.Errorf("%s %s %v", r.Value, r.Error, err)
 	}
 }
+
+// The arguments of a program are those of its step.
+func TestArgumentsOfSteps(t *testing.T) {
+	e := newEngine(t)
+	var from []byte
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"a", "b"}, `["a","b"]`}, {nil, `[]`}, {[]string{"c"}, `["c"]`}, {nil, `[]`},
+	} {
+		result, err := e.Step(t.Context(), from, sandbox.Script{Code: "process.argv.slice(2)", Args: c.args},
+			sandbox.Grants{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(result.Value); got != c.want {
+			t.Errorf("with %q: got %s, want %s", c.args, got, c.want)
+		}
+		from = result.Snapshot
+	}
+}

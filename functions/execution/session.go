@@ -35,6 +35,8 @@ type SessionStep struct {
 	SessionRef
 	// Snapshot is the state after the step before, as [Pause.Snapshot] had it. It is empty for the first step.
 	Snapshot []byte `json:"snapshot,omitempty"`
+	// Restarted says that a later step begins with an empty state, too, because the session was restarted.
+	Restarted bool `json:"restarted,omitempty"`
 }
 
 // check returns an error unless the step is well formed.
@@ -50,7 +52,9 @@ func (s *SessionStep) check(r *Resume) *Error {
 		return invalid("session.step", "must be a positive whole number")
 	case s.Step == 1 && len(s.Snapshot) > 0:
 		return invalid("session.snapshot", "must be left out of the first step")
-	case s.Step > 1 && len(s.Snapshot) == 0:
+	case s.Restarted && (s.Step == 1 || len(s.Snapshot) > 0):
+		return invalid("session.restarted", "belongs to a later step without a snapshot")
+	case s.Step > 1 && len(s.Snapshot) == 0 && !s.Restarted:
 		return invalid("session.snapshot", "is required for every step but the first")
 	}
 	return nil
@@ -64,4 +68,6 @@ type Session struct {
 	Until   time.Time `json:"until,omitzero"`
 	// Kept is the number of steps before the last one whose snapshots are stored, too.
 	Kept int `json:"kept,omitempty"`
+	// Restarted says that the next step begins with an empty state, although steps have completed.
+	Restarted bool `json:"restarted,omitempty"`
 }

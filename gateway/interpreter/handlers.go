@@ -18,6 +18,7 @@ import (
 type Sessions interface {
 	Make(ctx context.Context, from api.Submission, o api.SessionOptions) (any, error)
 	End(ctx context.Context, caller authn.Identity, ip, id string) error
+	Restart(ctx context.Context, caller authn.Identity, id string) error
 	Begin(ctx context.Context, id string, s *api.Submission) (release func(), err error)
 	Page(ctx context.Context, caller authn.Identity, after string, limit int) (any, error)
 }
@@ -128,6 +129,14 @@ func (h *Handlers) make(c *fiber.Ctx, o api.SessionOptions) (string, error) {
 // Delete serves DELETE /api/e2b/sandboxes/{id} and DELETE /api/e2b/contexts/{id}.
 func (h *Handlers) Delete(c *fiber.Ctx) error {
 	if err := h.Sessions.End(c.UserContext(), api.CallerOf(c), c.IP(), api.Param(c, "id")); err != nil {
+		return err
+	}
+	return c.SendStatus(204)
+}
+
+// Restart serves POST /api/e2b/contexts/{id}/restart.
+func (h *Handlers) Restart(c *fiber.Ctx) error {
+	if err := h.Sessions.Restart(c.UserContext(), api.CallerOf(c), api.Param(c, "id")); err != nil {
 		return err
 	}
 	return c.SendStatus(204)

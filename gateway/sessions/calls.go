@@ -38,6 +38,15 @@ func (h *Handlers) End(ctx context.Context, caller authn.Identity, ip, id string
 	return err
 }
 
+// Restart empties the state of a session of a caller.
+func (h *Handlers) Restart(ctx context.Context, caller authn.Identity, id string) error {
+	job, err := h.find(ctx, caller, id)
+	if err != nil {
+		return err
+	}
+	return h.Sessions.restart(ctx, job.ID)
+}
+
 // Begin makes a submission the next step of a session of its caller. release must be called when the step has ended.
 func (h *Handlers) Begin(ctx context.Context, id string, s *api.Submission) (release func(), err error) {
 	job, err := h.find(ctx, s.Caller, id)

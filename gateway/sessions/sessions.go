@@ -107,7 +107,7 @@ func (s *Sessions) fork(
 	ctx context.Context, from api.Submission, job execution.Job, step int, age time.Duration,
 ) (execution.Job, error) {
 	made := s.newJob(from, job.Wait.Tier, age)
-	if step > 0 {
+	if step > 0 && !job.Wait.Session.Restarted {
 		made.Wait.Segment, made.Wait.EngineBuild = step, job.Wait.EngineBuild
 		snapshot, err := s.open(job, step)
 		if err != nil {
@@ -181,7 +181,8 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	}
 	release = func() { s.release(ctx, job.ID, step.ID) }
 	next := &execution.SessionStep{SessionRef: execution.SessionRef{ID: job.ID, Step: job.Wait.Segment + 1}}
-	if job.Wait.Segment > 0 {
+	next.Restarted = job.Wait.Session.Restarted
+	if job.Wait.Segment > 0 && !next.Restarted {
 		if next.Snapshot, err = s.open(job, job.Wait.Segment); err != nil {
 			release()
 			return nil, unreadable(err)
@@ -202,7 +203,7 @@ func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Re
 			return changed()
 		}
 		before, err := decodeHistory(j.Snapshot, j.Wait.Segment)
-		if err != nil || j.Wait.EngineBuild != result.EngineBuild {
+		if err != nil || j.Wait.EngineBuild != result.EngineBuild || j.Wait.Session.Restarted {
 			before = nil // it cannot be opened
 		}
 		j.Wait = j.Wait.Clone()
@@ -222,6 +223,26 @@ func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Re
 	return err
 }
 
+// restart empties the state of a session. Its steps are counted on.
+func (s *Sessions) restart(ctx context.Context, id string) error {
+	_, err := s.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
+		switch {
+		case s.over(*j):
+			return notFound()
+		case running(*j, s.cfg.Now()):
+			return busy()
+		}
+		j.Wait = j.Wait.Clone()
+		j.Wait.Changed, j.Wait.EngineBuild, j.Snapshot = s.cfg.Now().UTC(), "", nil
+		j.Wait.Session = &execution.Session{Restarted: j.Wait.Segment > 0}
+		return nil
+	})
+	if errors.Is(err, execution.ErrNotFound) {
+		return notFound()
+	}
+	return err
+}
+
 var errNotClaimed = errors.New("the claim has ended")
 
 // release ends the claim of a step. If that fails, the claim lapses.
@@ -231,7 +252,7 @@ func (s *Sessions) release(ctx context.Context, id, run string) {
 			return errNotClaimed
 		}
 		j.Wait = j.Wait.Clone()
-		j.Wait.Session = &execution.Session{Kept: j.Wait.Session.Kept}
+		j.Wait.Session = &execution.Session{Kept: j.Wait.Session.Kept, Restarted: j.Wait.Session.Restarted}
 		return nil
 	})
 	if err != nil && !errors.Is(err, errNotClaimed) && !errors.Is(err, execution.ErrNotFound) {

@@ -105,6 +105,7 @@
       p.defineProperty(globalThis, 'input', { __proto__: null, value: input, writable: true, enumerable: false, configurable: true });
     }
     if (!(flags & 4)) defineOutput();
+    if (internal.isStep) internal.setArguments([]); // those of an earlier step
     if (flags & 2) internal.setup(internal.sync('setup'));
     supervise(fn, flags, input, context);
   };

@@ -38,6 +38,8 @@ await sandbox.runCode("const y: number = 5", { context });
 assert.equal((await sandbox.runCode("y + 1", { context })).text, "6");
 assert.equal((await sandbox.runCode("typeof y")).text, '"undefined"', "contexts share nothing");
 assert.ok((await sandbox.listCodeContexts()).some((c) => c.id === context.id));
+await sandbox.restartCodeContext(context);
+assert.equal((await sandbox.runCode("typeof y", { context })).text, '"undefined"', "a restart forgets");
 await sandbox.removeCodeContext(context);
 await assert.rejects(sandbox.runCode("1", { context }), NotFoundError);
 

@@ -31,6 +31,8 @@ const files = [
 ];
 assert.equal((await run("js", "", { files })).run.stdout, "hello Ada\n");
 
+assert.equal((await client.execute({ language: "js", version: "18.15.0", files: [{ content: "1" }] })).data.version, runtimes[0].version);
+
 const thrown = await run("js", "console.log(1);\nthrow new TypeError('no')");
 assert.equal(thrown.run.code, 1);
 assert.equal(thrown.run.stdout, "1\n");
