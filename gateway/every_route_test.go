@@ -99,7 +99,7 @@ func routeCases() []routeCase {
 		{
 			route: "GET /api/executions", path: "/api/executions?status=paused", scope: authn.Execute, ok: 200,
 			bad: queries("/api/executions", "status=done", "status=paused&limit=0", "status=paused&limit=201",
-				"status=paused&cursor=x"),
+				"status=paused&cursor=x", "status=queued&limit=x", "status=running&cursor=x", "status="),
 		},
 		{route: "GET /api/executions/{id}", path: "/api/executions/{id}", scope: authn.Execute, ok: 200, others: 404,
 			bad: []try{{path: "/api/executions/x", status: 404}, {path: "/api/executions/" + long, status: 404}}},
@@ -248,6 +248,24 @@ func routeCases() []routeCase {
 			route: "POST /api/functions/{name}/rollback", path: "/api/functions/f/rollback", body: `{"alias":"live"}`,
 			scope: authn.Functions, ok: 200, others: 404,
 			bad: bodies(try{body: `{"alias":"none"}`, status: 404}, try{body: `{"alias":1}`, status: 400}),
+		},
+		{
+			route: "GET /api/functions/{name}/hook", path: "/api/functions/f/hook", scope: authn.Execute, ok: 200, others: 404,
+			bad: []try{{path: "/api/functions/none/hook", status: 404}},
+		},
+		{
+			route: "PUT /api/functions/{name}/hook", path: "/api/functions/f/hook", body: `{"scheme":"none"}`,
+			scope: authn.Functions, ok: 200, others: 404,
+			bad: bodies(
+				try{body: `{}`, status: 400}, try{body: `{"scheme":"nope"}`, status: 400},
+				try{body: `{"scheme":"github"}`, status: 400}, try{body: `{"scheme":"github","secret":"short"}`, status: 400},
+				try{body: `{"scheme":"none","alias":"gone"}`, status: 400}, try{body: `{"scheme":"none","async":1}`, status: 400},
+				try{status: 412, headers: []string{`If-Match: "other"`}},
+			),
+		},
+		{
+			route: "DELETE /api/functions/{name}/hook", path: "/api/functions/f/hook", scope: authn.Functions, ok: 204,
+			others: 404, bad: []try{{path: "/api/functions/none/hook", status: 404}},
 		},
 		{
 			route: "POST /api/functions/{name}/hook/dry-run", path: "/api/functions/f/hook/dry-run", body: `{"sample":"json"}`,

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -358,4 +359,35 @@ func TestFunctionConditions(t *testing.T) {
 	put("3", 201, "If-Match: *")
 	want(t, s.do(t, "GET", path, "", "If-None-Match: "+second), 200)
 	want(t, s.do(t, "DELETE", path, "", "If-Match: "+second), 400, "If-Match")
+}
+
+// A webhook is set and removed apart from its function: no version is made, its schedule stays, its secret is kept and
+// never shown, and a condition guards against the changes of others.
+func TestHookSettings(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{})
+	const path, key = "/api/functions/f/hook", "a-secret-of-twenty-bytes"
+	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","schedule":"0 9 * * 1-5"}`), 201)
+	s.do(t, "GET", path, "").problem(t, 404)
+	s.do(t, "DELETE", path, "").problem(t, 404)
+	body := `{"scheme":"hmac-sha256","secret":"` + key + `","header":"X-Sum","headers":["X-Kind"]}`
+	a := want(t, s.do(t, "PUT", path, body), 200,
+		`"scheme":"hmac-sha256"`, `"header":"X-Sum"`, `"headers":["X-Kind"]`, `"path":"/hooks/f"`, `"secretSet":true`)
+	first := a.Header.Get("ETag")
+	want(t, s.do(t, "GET", path, "", "If-None-Match: "+first), 304)
+	want(t, s.do(t, "PUT", path, `{"scheme":"hmac-sha256","async":true}`, "If-Match: "+first), 200, `"async":true`,
+		`"secretSet":true`)
+	s.do(t, "PUT", path, `{"scheme":"hmac-sha256"}`, "If-Match: "+first).problem(t, 412)
+	s.do(t, "PUT", path, `{"scheme":"github"}`).problem(t, 400) // another scheme has no secret yet
+	sum := hex.EncodeToString(signature(key, "{}"))
+	want(t, s.do(t, "POST", "/hooks/f", "{}", "X-Signature-256: "+sum), 202)
+	for _, shown := range []answer{a, s.do(t, "GET", path, ""), s.do(t, "GET", "/api/functions/f", "")} {
+		if strings.Contains(string(shown.body), key) {
+			t.Errorf("the secret is in %s", shown.body)
+		}
+	}
+	want(t, s.do(t, "GET", "/api/functions/f", ""), 200, `"versions":1`, `"cron":"0 9 * * 1-5"`)
+	want(t, s.do(t, "DELETE", path, ""), 204)
+	s.do(t, "POST", "/hooks/f", "{}", "X-Signature-256: "+sum).problem(t, 404)
+	want(t, s.do(t, "GET", "/api/functions/f", ""), 200, `"hook":null`, `"cron":"0 9 * * 1-5"`)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -390,5 +391,85 @@ func TestCallbackObeysEgress(t *testing.T) {
 	if to["state"] != "pending" || to["url"] != name || to["next"] == "" ||
 		!strings.Contains(to["problem"].(string), "EGRESS_ALLOW") {
 		t.Error(to)
+	}
+}
+
+// items returns the IDs and the items of a list.
+func items(t *testing.T, a answer) (ids []string, all []map[string]any) {
+	t.Helper()
+	for _, item := range a.json(t)["items"].([]any) {
+		all = append(all, item.(map[string]any))
+		ids = append(ids, all[len(all)-1]["id"].(string))
+	}
+	return ids, all
+}
+
+// Callers list their own jobs that have not ended, callers who may read records those of their tenant.
+func TestJobsAreListed(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	s := kept(t, options{
+		auth: tokens(t), config: gateway.Config{Places: 8},
+		invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
+			<-release
+			result := completed("1")
+			result.ID = inv.ID
+			return execution.Reply{Recorded: true, Result: result}, nil
+		},
+	})
+	t.Cleanup(func() { close(release) })
+	ann, bob := tenantToken(t, "ann", "acme", "execute"), tenantToken(t, "bob", "acme", "execute")
+	auditor := tenantToken(t, "eve", "acme", "execute audit:read")
+	other := tenantToken(t, "ann", "other", "execute audit:read")
+	var submitted []string
+	for _, caller := range []string{ann, bob, ann} {
+		body := `{"code":"1","callback":"http://hooks.example/?token=t"}`
+		a := want(t, s.do(t, "POST", "/api/execute", body, prefer, caller), 202)
+		submitted = append(submitted, a.json(t)["id"].(string))
+	}
+	const running = "/api/executions?status=running"
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		if ids, _ := items(t, want(t, s.do(t, "GET", running, "", auditor), 200)); len(ids) == len(submitted) {
+			break
+		}
+		<-look.C
+	}
+	for _, c := range []struct {
+		name, caller, path string
+		want               []string
+		own                int
+	}{
+		{"ann's", ann, running, []string{submitted[0], submitted[2]}, 2},
+		{"bob's", bob, running, submitted[1:2], 1},
+		{"the tenant's", auditor, running, submitted, 0},
+		{"another tenant's", other, running, nil, 0},
+		{"none is queued", auditor, "/api/executions?status=queued", nil, 0},
+	} {
+		ids, all := items(t, want(t, s.do(t, "GET", c.path, "", c.caller), 200, `"next":null`))
+		if diff := cmp.Diff(c.want, ids); diff != "" {
+			t.Errorf("%s: the list differs (-want +got):\n%s", c.name, diff)
+		}
+		own := 0
+		for _, item := range all {
+			if item["cancellable"] == true {
+				own++
+			}
+			if (item["callback"] != nil) != (item["cancellable"] == true) {
+				t.Errorf("%s: %v shows a callback to somebody else, or none to its owner", c.name, item)
+			}
+		}
+		if own != c.own {
+			t.Errorf("%s: %d may be cancelled, want %d", c.name, own, c.own)
+		}
+	}
+	ids, _ := items(t, want(t, s.do(t, "GET", running+"&limit=2", "", auditor), 200, `"next":"`+submitted[1]+`"`))
+	if diff := cmp.Diff(submitted[:2], ids); diff != "" {
+		t.Errorf("the first page differs (-want +got):\n%s", diff)
+	}
+	ids, _ = items(t, want(t, s.do(t, "GET", running+"&cursor="+submitted[1], "", auditor), 200))
+	if diff := cmp.Diff(submitted[2:], ids); diff != "" {
+		t.Errorf("the second page differs (-want +got):\n%s", diff)
 	}
 }

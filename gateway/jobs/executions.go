@@ -128,15 +128,18 @@ const (
 	longestPage = 200
 )
 
-// List serves GET /api/executions?status=paused&limit&cursor, in the order in which the executions began. Callers who
-// may approve see those of their tenant, others their own.
+// List serves GET /api/executions?status&limit&cursor, in the order in which the executions began. status is paused,
+// queued or running. Callers who may approve see the paused ones of their tenant, and callers who may read its records
+// the other ones; others see their own.
 func (h *Handlers) List(c *fiber.Ctx) error {
 	given, err := api.Query(c, "status", "limit", "cursor")
 	if err != nil {
 		return err
 	}
-	if s := given["status"]; s != string(execution.Paused) {
-		return api.Invalid("status", "must be paused; GET /api/audit/executions lists executions of every status")
+	status := execution.Status(given["status"])
+	if status != execution.Paused && status != execution.Queued && status != execution.Running {
+		return api.Invalid("status",
+			"must be paused, queued or running; GET /api/audit/executions lists executions that ended")
 	}
 	limit := defaultPage
 	if text := given["limit"]; text != "" {
@@ -150,9 +153,51 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 	if h.Queue == nil {
 		return api.Stateless()
 	}
+	if status != execution.Paused {
+		return h.listJobs(c, status, given["cursor"], limit)
+	}
 	page, err := h.Page(c.UserContext(), api.CallerOf(c), given["cursor"], limit)
 	if err != nil {
 		return err
+	}
+	return api.Send(c, page)
+}
+
+// listedJob is a job that is queued or runs, as lists show it.
+type listedJob struct {
+	progress
+	Via         string `json:"via"`
+	RequestedBy string `json:"requestedBy"`
+	// Attempts counts how often the job could not begin, and NotBefore is when the next attempt is made.
+	Attempts  int    `json:"attempts"`
+	NotBefore string `json:"notBefore,omitempty"`
+	// Cancellable reports whether the caller may cancel it.
+	Cancellable bool `json:"cancellable"`
+}
+
+// listJobs responds with a page of the jobs that have a status. A page may have fewer jobs than there are.
+func (h *Handlers) listJobs(c *fiber.Ctx, status execution.Status, after string, limit int) error {
+	caller := api.CallerOf(c)
+	subject := caller.Subject
+	if caller.May(authn.AuditRead) {
+		subject = ""
+	}
+	found, next, err := h.Queue.cfg.Store.Jobs(c.UserContext(), caller.Tenant, subject, status, after, limit)
+	if err != nil {
+		return err
+	}
+	page := api.List[listedJob]{Items: []listedJob{}}
+	if next != "" {
+		page.Next = &next
+	}
+	for _, job := range found {
+		own := caller.Owns(ownerOf(job))
+		if !own {
+			job.Callback = nil // the URL may hold a secret
+		}
+		page.Items = append(page.Items, listedJob{
+			progressOf(job), job.Via, job.Subject, job.Attempts, api.Stamp(job.NotBefore), own,
+		})
 	}
 	return api.Send(c, page)
 }

@@ -27,6 +27,7 @@ type Store interface {
 	Outbox
 	Upkeep
 	Waiting
+	Listing
 }
 
 // Work is how a process gets jobs to run.
@@ -57,6 +58,15 @@ type Waiting interface {
 	// Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their
 	// IDs. The jobs have neither request nor snapshot.
 	Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error)
+}
+
+// Listing lists jobs.
+type Listing interface {
+	// Jobs returns at most so many of the jobs of a tenant, or of one of its subjects, that have a status (queued or
+	// running), whose ID is greater, in the order of their IDs. The jobs have no request. A next that is not empty is the
+	// ID to continue after: there may be more.
+	Jobs(ctx context.Context, tenant, subject string, status execution.Status, after string, limit int) (
+		jobs []execution.Job, next string, err error)
 }
 
 // Upkeep is regular maintenance.

@@ -59,13 +59,8 @@ func (h *Handlers) Put(c *fiber.Ctx) error {
 	}
 	needsSecret := false
 	if d.Hook != nil {
-		if err := hooks.Check(*d.Hook); err != nil {
+		if needsSecret, err = h.checkHook(c, *d.Hook); err != nil {
 			return err
-		}
-		if needsSecret = hooks.NeedsSecret(d.Hook.Scheme); needsSecret && d.Hook.Secret == "" {
-			if err := h.checkStoredSecret(c, *d.Hook); err != nil {
-				return err
-			}
 		}
 	}
 	if d.Schedule != nil {

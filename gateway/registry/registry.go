@@ -94,17 +94,14 @@ func (r *Registry) Put(
 			have.CreatedAt, have.Aliases = now, map[string]execution.FunctionAlias{}
 		}
 		have.UpdatedAt = now
-		if err := keepSecret(d.Hook, have.Hook, needsSecret); err != nil {
+		if err := changeHook(have, d.Hook, needsSecret); err != nil {
 			return nil, err
-		}
-		if d.Hook != nil && d.Hook.Alias != "" && d.Hook.Alias != Latest && have.Aliases[d.Hook.Alias].Version == 0 {
-			return nil, api.Invalid("hook.alias", "is not an alias of this function")
 		}
 		if old := have.Schedule; old != nil && d.Schedule != nil && old.Cron == d.Schedule.Cron &&
 			old.TimeZone == d.Schedule.TimeZone {
 			d.Schedule.Next = old.Next // saving again skips no time
 		}
-		have.Hook, have.Schedule = d.Hook, d.Schedule
+		have.Schedule = d.Schedule
 		var content *execution.FunctionContent
 		if v, created = find(*have, digest); created {
 			if len(have.Versions) >= MaxVersions {

@@ -44,7 +44,7 @@ func (s *base) sessionWithin(ctx context.Context, job execution.Job, grew int64)
 // DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
 // tenant has its share.
 func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error) {
-	return s.paused(ctx, scanJob, fair("airlock.jobs", "not_before", "t.status = 'paused'")+`, picked AS MATERIALIZED (
+	return listJobs(ctx, s, scanJob, fair("airlock.jobs", "not_before", "t.status = 'paused'")+`, picked AS MATERIALIZED (
 			SELECT j.seq AS picked FROM due, LATERAL (
 				SELECT t.seq FROM airlock.jobs t WHERE t.tenant = due.tenant AND t.status = 'paused' AND t.not_before <= $1
 				ORDER BY t.not_before LIMIT `+part+`) j LIMIT $2
@@ -57,9 +57,9 @@ func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) ([]execu
 func (s *Store) Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error) {
 	const columns = "SELECT id, status, doc FROM airlock.jobs WHERE status = 'paused' AND tenant = $1 "
 	if subject == "" {
-		return s.paused(ctx, scanListed, columns+"AND id > $2 ORDER BY id LIMIT $3", []byte(tenant), []byte(after), limit)
+		return listJobs(ctx, s, scanListed, columns+"AND id > $2 ORDER BY id LIMIT $3", []byte(tenant), []byte(after), limit)
 	}
-	return s.paused(ctx, scanListed, columns+"AND subject = $4 AND id > $2 ORDER BY id LIMIT $3", []byte(tenant),
+	return listJobs(ctx, s, scanListed, columns+"AND subject = $4 AND id > $2 ORDER BY id LIMIT $3", []byte(tenant),
 		[]byte(after), limit, []byte(subject))
 }
 
@@ -70,8 +70,8 @@ func scanListed(row pgx.Row) (*jobRow, error) {
 	return r, err
 }
 
-func (s *Store) paused(
-	ctx context.Context, scan func(pgx.Row) (*jobRow, error), query string, args ...any,
+func listJobs(
+	ctx context.Context, s *Store, scan func(pgx.Row) (*jobRow, error), query string, args ...any,
 ) ([]execution.Job, error) {
 	var rows []*jobRow
 	err := s.do(ctx, func(ctx context.Context) (err error) {
@@ -79,7 +79,25 @@ func (s *Store) paused(
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for paused jobs: %w", err)
+		return nil, fmt.Errorf("list jobs: %w", err)
 	}
 	return decodeJobs(rows)
+}
+
+// Jobs returns the jobs of a tenant, or of one of its subjects, that have a status, whose ID is greater, in the order
+// of their IDs. The jobs have no request.
+func (s *Store) Jobs(
+	ctx context.Context, tenant, subject string, status execution.Status, after string, limit int,
+) (jobs []execution.Job, next string, err error) {
+	is := "queued"
+	if status == execution.Running {
+		is = "running"
+	}
+	jobs, err = listJobs(ctx, s, scanListed, "SELECT id, status, doc FROM airlock.jobs WHERE seq IN (SELECT seq FROM "+
+		"airlock.jobs WHERE status = '"+is+"' AND tenant = $1 AND ($2 = ''::bytea OR subject = $2) AND id > $3 "+
+		"ORDER BY id LIMIT $4) ORDER BY id", []byte(tenant), []byte(subject), []byte(after), limit)
+	if err == nil && len(jobs) == limit {
+		next = jobs[limit-1].ID
+	}
+	return jobs, next, err
 }

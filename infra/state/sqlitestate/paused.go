@@ -77,3 +77,21 @@ func (d *database) Paused(ctx context.Context, tenant, subject, after string, li
 	}
 	return d.jobs(ctx, columns+"AND subject = ? AND id > ? ORDER BY id LIMIT ?", tenant, subject, after, limit)
 }
+
+// Jobs returns the jobs of a tenant, or of one of its subjects, that have a status, whose ID is greater, in the order
+// of their IDs. The jobs have no request.
+func (d *database) Jobs(
+	ctx context.Context, tenant, subject string, status execution.Status, after string, limit int,
+) (jobs []execution.Job, next string, err error) {
+	by, is := "jobs_queued", "queued"
+	if status == execution.Running {
+		by, is = "jobs_running", "running"
+	}
+	jobs, err = d.jobs(ctx, "SELECT doc, CAST('{}' AS BLOB), NULL, NULL FROM jobs WHERE seq IN (SELECT seq FROM jobs "+
+		"INDEXED BY "+by+" WHERE status = '"+is+"' AND tenant = ?1 AND (?2 = '' OR subject = ?2) AND id > ?3 "+
+		"ORDER BY id LIMIT ?4) ORDER BY id", tenant, subject, after, limit)
+	if err == nil && len(jobs) == limit {
+		next = jobs[limit-1].ID
+	}
+	return jobs, next, err
+}

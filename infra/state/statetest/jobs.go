@@ -379,3 +379,58 @@ func backlog(t *testing.T, s State) {
 	change(t, p, id(5), end(now))
 	check(execution.Backlog{Queued: 3, Running: 1, Oldest: ago(20)})
 }
+
+// jobsListed checks the lists of the jobs that are queued, or run, of a tenant and of its subjects.
+func jobsListed(t *testing.T, s State) {
+	p := s.Process(t)
+	for n, owner := range [][2]string{{"a", "ann"}, {"a", "bob"}, {"b", "ann"}, {"a", "ann"}, {"a", "ann"}, {"a", "bob"}} {
+		priority := []string{"low", "high", "normal"}[n%3]
+		submit(t, p, execution.Job{ID: id(n + 1), Tenant: owner[0], Subject: owner[1], ReceivedAt: s.Now(),
+			Request: execution.Request{Code: "1", Priority: priority}})
+	}
+	store(t, p, pausedJob(7, "a", "ann", s.Now().Add(time.Hour)))
+	for _, n := range []int{4, 6} {
+		if _, err := p.Take(t.Context(), s.Now(), id(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name, tenant, subject string
+		status                execution.Status
+		limit                 int
+		want                  []string
+	}{
+		{"queued of a tenant", "a", "", execution.Queued, 10, []string{id(1), id(2), id(5)}},
+		{"queued of a subject", "a", "ann", execution.Queued, 10, []string{id(1), id(5)}},
+		{"queued in pages of one", "a", "", execution.Queued, 1, []string{id(1), id(2), id(5)}},
+		{"queued of a subject in pages of one", "a", "bob", execution.Queued, 1, []string{id(2)}},
+		{"running of a tenant", "a", "", execution.Running, 10, []string{id(4), id(6)}},
+		{"running of a subject in pages of one", "a", "bob", execution.Running, 1, []string{id(6)}},
+		{"running of another tenant", "b", "", execution.Running, 10, []string{}},
+		{"nobody's", "c", "", execution.Queued, 10, []string{}},
+	} {
+		got := []string{}
+		for after := ""; ; {
+			page, next, err := p.Jobs(t.Context(), c.tenant, c.subject, c.status, after, c.limit)
+			if err != nil {
+				t.Fatal(c.name, err)
+			}
+			if len(page) > c.limit {
+				t.Errorf("%s: a page has %d jobs, want at most %d", c.name, len(page), c.limit)
+			}
+			for _, job := range page {
+				if job.Status != c.status {
+					t.Errorf("%s: %s is %s", c.name, job.ID, job.Status)
+				}
+			}
+			got = append(got, ids(page)...)
+			if next == "" {
+				break
+			}
+			after = next
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: the list differs (-want +got):\n%s", c.name, diff)
+		}
+	}
+}

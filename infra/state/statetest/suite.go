@@ -28,6 +28,8 @@ type Store interface {
 	Delete(ctx context.Context, tenant, name string) error
 	DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error)
 	Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error)
+	Jobs(ctx context.Context, tenant, subject string, status execution.Status, after string, limit int) (
+		[]execution.Job, string, error)
 }
 
 // A State is a state that is empty at first.
@@ -72,6 +74,7 @@ func Test(t *testing.T, empty func(t *testing.T) State) {
 		"schedules that move": movedSchedules,
 		"not there":           notThere,
 		"backlog":             backlog,
+		"jobs are listed":     jobsListed,
 	})
 }
 
