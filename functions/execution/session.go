@@ -37,6 +37,8 @@ type SessionStep struct {
 	Snapshot []byte `json:"snapshot,omitempty"`
 	// Restarted says that a later step begins with an empty state, too, because the session was restarted.
 	Restarted bool `json:"restarted,omitempty"`
+	// EngineBuild is the build of the engine that made the snapshot, if it is known.
+	EngineBuild string `json:"engineBuild,omitempty"`
 }
 
 // check returns an error unless the step is well formed.

@@ -57,6 +57,8 @@ type Resume struct {
 	// waits for. Both are empty for the first segment.
 	Snapshot []byte   `json:"snapshot,omitempty"`
 	Answers  []Answer `json:"answers,omitempty"`
+	// EngineBuild is the build of the engine that made the snapshot, if it is known.
+	EngineBuild string `json:"engineBuild,omitempty"`
 	// Used is what the earlier segments used together.
 	Used Usage `json:"used,omitzero"`
 }

@@ -71,8 +71,8 @@ type Config struct {
 	CallTool execution.CallTool
 	// Redact removes secrets from a record before it is stored; nil changes nothing.
 	Redact func(*audit.Record)
-	// EngineBuild is the build that Sandbox runs. OpenBuild opens another for the replay of a record that names it, and
-	// may return the same Sandbox again; nil refuses such a replay.
+	// EngineBuild is the build that Sandbox runs. OpenBuild opens another for the replay of a record, or for the snapshot
+	// of a run, that names it, and may return the same Sandbox again. Nil refuses such a replay or snapshot.
 	EngineBuild string
 	OpenBuild   func(ctx context.Context, build string) (Sandbox, error)
 	// Now is the clock; default time.Now.
@@ -163,7 +163,7 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 	o.step(audit.Started)
 	script := scriptOf(o.inv)
 	script.Engine = o.decision.Grants.Engine
-	out, err := segment(ctx, r.cfg.Sandbox, o.inv.Segments, script, grants)
+	out, err := segment(ctx, r.builtBy(ctx, o.inv.Segments), o.inv.Segments, script, grants)
 	if reason, stays := unresumable(err, o.inv.Session != nil); stays {
 		o.step(audit.Finished)
 		return o.lost(reason), nil

@@ -60,6 +60,27 @@ func segment(
 	return resumer.Resume(ctx, resume.Snapshot, answers, script, grants)
 }
 
+// builtBy returns the sandbox of the engine build that made the snapshot of an invocation, if it can be opened.
+// Otherwise it returns the sandbox of new runs, which refuses the snapshot.
+func (r *Runner) builtBy(ctx context.Context, of execution.Segments) Sandbox {
+	build := ""
+	switch {
+	case of.Session != nil:
+		build = of.Session.EngineBuild
+	case of.Resume != nil:
+		build = of.Resume.EngineBuild
+	}
+	if build == "" || build == r.cfg.EngineBuild || r.cfg.OpenBuild == nil {
+		return r.cfg.Sandbox
+	}
+	other, err := r.cfg.OpenBuild(ctx, build)
+	if err != nil {
+		r.cfg.Log.WarnContext(ctx, "the engine build of a snapshot cannot be opened", "build", build, "err", err)
+		return r.cfg.Sandbox
+	}
+	return other
+}
+
 // unresumable returns why an execution can never continue from its snapshot.
 func unresumable(err error, session bool) (reason string, is bool) {
 	switch {

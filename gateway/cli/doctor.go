@@ -85,7 +85,7 @@ func machineChecks(con terminal.Console) []check {
 			check{"policy", func(context.Context) (string, error) { return lookAtPolicy(con.Getenv) }},
 			check{"port", func(ctx context.Context) (string, error) { return lookAtPort(ctx, set) }},
 			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
-			check{"state", func(ctx context.Context) (string, error) { return lookAtState(ctx, set) }},
+			check{"state", func(ctx context.Context) (string, error) { return lookAtState(ctx, con.Getenv, set) }},
 			check{"cache", func(context.Context) (string, error) { return lookAtCache(con.Getenv) }},
 			check{"mcp", func(ctx context.Context) (string, error) { return lookAtRemoteTools(ctx, con.Getenv, set) }},
 			check{"redis", func(ctx context.Context) (string, error) { return lookAtRedis(ctx, set) }},
@@ -155,15 +155,20 @@ func lookAtRemoteTools(
 }
 
 // lookAtState opens what airlock serve keeps functions and jobs in.
-func lookAtState(ctx context.Context, set settings.Settings) (string, error) {
+func lookAtState(ctx context.Context, getenv func(string) string, set settings.Settings) (string, error) {
+	build, err := process.EngineBuild(getenv)
+	if err != nil {
+		return "", err
+	}
 	switch name := settings.StateName(set.State); {
 	case set.State == "":
 		return "none: functions, jobs and schedules are refused", nil
 	case settings.IsShared(set.State):
-		if err := wiring.CheckState(ctx, set); err != nil {
+		others, err := wiring.CheckState(ctx, set, build)
+		if err != nil {
 			return "", fmt.Errorf("%w; check %s, and that its user may write", err, name)
 		}
-		return name + " can be written", nil
+		return withOthers(name+" can be written", others), nil
 	}
 	if err := os.MkdirAll(set.State, 0o700); err != nil {
 		return "", fmt.Errorf("AIRLOCK_STATE: %w; set it to a folder that this user can write", err)
@@ -172,7 +177,22 @@ func lookAtState(ctx context.Context, set settings.Settings) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("AIRLOCK_STATE: %w; set it to a folder that this user can write", err)
 	}
-	return set.State + " can be written", errors.Join(probe.Close(), os.Remove(probe.Name()))
+	found, others := set.State+" can be written", ""
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return found, err
+	}
+	if others, err = wiring.CheckFolder(ctx, set.State, build); err != nil {
+		return "", fmt.Errorf("AIRLOCK_STATE: %w", err)
+	}
+	return withOthers(found, others), nil
+}
+
+// withOthers adds what is to be said about paused executions of other engine builds, if anything.
+func withOthers(found, others string) string {
+	if others == "" {
+		return found
+	}
+	return found + "\n" + others
 }
 
 // lookAtPort checks that the port is free, or that a gateway is what listens there.

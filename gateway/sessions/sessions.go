@@ -183,6 +183,7 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	next := &execution.SessionStep{SessionRef: execution.SessionRef{ID: job.ID, Step: job.Wait.Segment + 1}}
 	next.Restarted = job.Wait.Session.Restarted
 	if job.Wait.Segment > 0 && !next.Restarted {
+		next.EngineBuild = job.Wait.EngineBuild
 		if next.Snapshot, err = s.open(job, job.Wait.Segment); err != nil {
 			release()
 			return nil, unreadable(err)

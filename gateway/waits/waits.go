@@ -333,7 +333,7 @@ func Resume(j execution.Job, snapshot []byte) *execution.Resume {
 	if r.Segment == 1 {
 		return r
 	}
-	r.Snapshot, r.Used = snapshot, j.Wait.Used
+	r.Snapshot, r.Used, r.EngineBuild = snapshot, j.Wait.Used, j.Wait.EngineBuild
 	for _, p := range j.Wait.Pending {
 		if p.Sent {
 			r.Answers = append(r.Answers, *p.Answer)

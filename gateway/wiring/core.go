@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/mcp"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
@@ -51,6 +52,13 @@ func openCore(ctx context.Context, getenv func(string) string, set settings.Sett
 	}
 	c.state = state
 	c.onClose(closeState)
+	build, err := process.EngineBuild(getenv)
+	if err != nil {
+		return nil, err
+	}
+	if others := otherBuilds(ctx, state, build); others != "" {
+		log.Warn(others)
+	}
 	if c.fleet, err = c.in.OpenFleet(ctx); err != nil {
 		return nil, err
 	}

@@ -4,4 +4,5 @@ package wiring
 var (
 	KeepAnchored   = keepAnchored
 	VerifyAnchored = verifyAnchored
+	AboutBuilds    = aboutBuilds
 )

@@ -1,10 +1,14 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -18,6 +22,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/infra/state/sqsqueue"
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/sandbox"
 )
 
 var (
@@ -104,11 +109,65 @@ func tableAccess(s3Endpoint string) dynamostate.Access {
 	return dynamostate.Access{Objects: s3objects.Access{Endpoint: s3Endpoint}}
 }
 
-// CheckState reports whether the shared state that set names can be changed.
-func CheckState(ctx context.Context, set settings.Settings) error {
+// CheckState reports whether the shared state that set names can be changed. others is what is to be said about its
+// paused executions of other engine builds than the given one, if anything.
+func CheckState(ctx context.Context, set settings.Settings, build string) (others string, err error) {
 	state, closeState, err := openState(ctx, set, func(string) policy.Quota { return policy.Quota{} })
 	if err != nil {
-		return err
+		return "", err
 	}
-	return errors.Join(state.Ready(ctx), closeState())
+	return otherBuilds(ctx, state, build), errors.Join(state.Ready(ctx), closeState())
+}
+
+// CheckFolder returns what CheckState says about paused executions, of a folder, which may be in use. It changes
+// nothing there.
+func CheckFolder(ctx context.Context, dir, build string) (others string, err error) {
+	counts, err := sqlitestate.PausedBuilds(ctx, dir)
+	return aboutBuilds(counts, build), err
+}
+
+// countTime bounds the time in which paused executions are counted.
+const countTime = 5 * time.Second
+
+// otherBuilds returns a sentence about the paused executions of other engine builds than that of new runs, and what
+// happens to them; "" if there are none, or the state cannot count them.
+func otherBuilds(ctx context.Context, state gateway.State, build string) string {
+	counter, ok := state.(interface {
+		PausedBuilds(ctx context.Context) (map[string]int, error)
+	})
+	if !ok {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
+	counts, err := counter.PausedBuilds(ctx)
+	if err != nil {
+		return "paused executions cannot be counted: " + err.Error()
+	}
+	return aboutBuilds(counts, build)
+}
+
+// aboutBuilds returns the sentence for the numbers of snapshots of each build.
+func aboutBuilds(counts map[string]int, build string) string {
+	var kept, lost []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		text := fmt.Sprintf("%d of %s", counts[name], cmp.Or(name, "an unknown build"))
+		switch {
+		case name == build:
+		case slices.Contains(sandbox.EngineBuilds(), name):
+			kept = append(kept, text)
+		default:
+			lost = append(lost, text)
+		}
+	}
+	var out []string
+	if len(kept) > 0 {
+		out = append(out, "executions and sessions of another engine build wait, and continue on that build: "+
+			strings.Join(kept, ", "))
+	}
+	if len(lost) > 0 {
+		out = append(out, "executions and sessions wait of engine builds that are not here, and end with engine_changed "+
+			"when they continue: "+strings.Join(lost, ", "))
+	}
+	return strings.Join(out, "; ")
 }

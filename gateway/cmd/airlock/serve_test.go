@@ -128,13 +128,21 @@ type program struct {
 
 func start(t testing.TB, environment ...string) *program {
 	t.Helper()
+	return startHeard(t, nil, environment...)
+}
+
+// startHeard is start for a program whose log goes to a writer; nil is that of the test.
+func startHeard(t testing.TB, log io.Writer, environment ...string) *program {
+	t.Helper()
 	dir := t.TempDir()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = dir
 	}
 	cache = filepath.Join(cache, "airlock")
-	return startCommand(t, dir, exec.Command(os.Args[0], "serve"),
+	cmd := exec.Command(os.Args[0], "serve")
+	cmd.Stderr = log
+	return startCommand(t, dir, cmd,
 		append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "PORT=0", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + cache},
 			environment...))
 }
@@ -142,7 +150,10 @@ func start(t testing.TB, environment ...string) *program {
 // startCommand runs a command in a folder until it says that it serves.
 func startCommand(t testing.TB, dir string, cmd *exec.Cmd, environment []string) *program {
 	t.Helper()
-	cmd.Dir, cmd.Env, cmd.Stderr = dir, environment, os.Stderr
+	cmd.Dir, cmd.Env = dir, environment
+	if cmd.Stderr == nil {
+		cmd.Stderr = os.Stderr
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -220,5 +221,59 @@ func TestApprovalsCommand(t *testing.T) {
 	code, _, errs := command(t, env(), "run", "--wait", "-e", "1")
 	if has(errs, "--wait: is for --server"); code != exitUsage {
 		t.Errorf("--wait without a gateway: exit %d", code)
+	}
+}
+
+// An execution and a session that wait while the engine is upgraded continue on the build that made their snapshots.
+// The gateway says at its start how many do, and so does doctor.
+func TestWaitsOutliveTheEngine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	state := "AIRLOCK_STATE=" + filepath.Join(dir, "state")
+	environment := []string{state, "AUDIT_STORE=file://" + filepath.Join(dir, "audit"),
+		"RATE_LIMIT_MAX_REQUESTS=1000000"}
+	const before, now = "quickjs-ng-0.10.1", "quickjs-ng-0.15.1"
+	p := start(t, append(environment, "ENGINE_BUILD="+before)...)
+	code := `{"code":"const n = new Map([[1, 40]]), ok = await airlock.approve({title: 'Go?'}); return [n.get(1), ok]"}`
+	status, v := p.post(t.Context(), t, "/api/execute", code)
+	if status != 202 {
+		t.Fatal(status, v)
+	}
+	path := "/api/executions/" + v["id"].(string)
+	if status, v = p.post(t.Context(), t, "/api/sessions", `{"policy":"agent"}`); status != 201 {
+		t.Fatal(status, v)
+	}
+	session := "/api/sessions/" + v["id"].(string) + "/execute"
+	if status, v = p.post(t.Context(), t, session, `{"code":"let n = 40"}`); v["status"] != "completed" {
+		t.Fatal(status, v)
+	}
+	killed(t, p)
+
+	const says = "continue on that build: 2 of " + before
+	var log bytes.Buffer
+	p = startHeard(t, &log, environment...)
+	exit, out, errs := command(t, env(state, "PORT=0", "AUDIT_STORE="+t.TempDir(),
+		"AIRLOCK_CACHE_DIR="+filepath.Join(os.TempDir(), "airlock-test-cache")), "doctor")
+	if exit != 0 || !strings.Contains(out, says) {
+		t.Errorf("doctor: %d %s%s", exit, out, errs)
+	}
+	for range 2 {
+		if status, v = p.post(t.Context(), t, session, `{"code":"n++; n"}`); v["engineBuild"] != before {
+			t.Errorf("the session continued with %d %v", status, v)
+		}
+	}
+	if v["result"] != 42.0 {
+		t.Errorf("the session has %v", v["result"])
+	}
+	status, v = p.post(t.Context(), t, path+"/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`)
+	if status != 200 || fmt.Sprint(v["result"]) != "[40 true]" || v["engineBuild"] != before {
+		t.Errorf("the execution continued with %d %v", status, v)
+	}
+	if _, v = p.post(t.Context(), t, "/api/execute", `{"code":"1"}`); v["engineBuild"] != now {
+		t.Errorf("a new execution runs on %v", v["engineBuild"])
+	}
+	killed(t, p)
+	if !strings.Contains(log.String(), says) {
+		t.Errorf("it says at its start: %s", &log)
 	}
 }

@@ -41,6 +41,28 @@ func (s *base) sessionWithin(ctx context.Context, job execution.Job, grew int64)
 	return nil
 }
 
+// PausedBuilds returns how many paused executions and sessions each engine build has a snapshot of.
+func (s *base) PausedBuilds(ctx context.Context) (map[string]int, error) {
+	var builds []string
+	err := s.do(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, "SELECT coalesce(convert_from(doc, 'UTF8')::json #>> '{wait,engineBuild}', '') "+
+			"FROM airlock.jobs WHERE status = 'paused' AND snapshot IS NOT NULL")
+		if err != nil {
+			return err
+		}
+		builds, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for paused jobs: %w", err)
+	}
+	counts := map[string]int{}
+	for _, build := range builds {
+		counts[build]++
+	}
+	return counts, nil
+}
+
 // DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
 // tenant has its share.
 func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error) {

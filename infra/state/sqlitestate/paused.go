@@ -3,6 +3,11 @@ package sqlitestate
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -35,6 +40,54 @@ func orNone(b []byte) any {
 		return nil
 	}
 	return b
+}
+
+// PausedBuilds returns how many paused executions and sessions each engine build has a snapshot of.
+func (d *database) PausedBuilds(ctx context.Context) (counts map[string]int, err error) {
+	err = d.read(ctx, func() (err error) {
+		counts, err = pausedBuilds(ctx, d.db)
+		return err
+	})
+	return counts, err
+}
+
+// PausedBuilds returns what the method of that name of a Store returns, of a folder that may be in use. It changes
+// nothing in the folder. There is nothing to count in a folder without a state, or with that of an early release.
+func PausedBuilds(ctx context.Context, dir string) (counts map[string]int, err error) {
+	file := filepath.Join(dir, "state.db")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: file}).EscapedPath()+"?mode=ro")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var columns int
+	const query = "SELECT count(*) FROM pragma_table_info('jobs') WHERE name IN ('doc', 'status', 'snapshot')"
+	if err := db.QueryRowContext(ctx, query).Scan(&columns); err != nil || columns < 3 {
+		return nil, err
+	}
+	return pausedBuilds(ctx, db)
+}
+
+func pausedBuilds(ctx context.Context, db *sql.DB) (counts map[string]int, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT coalesce(json_extract(CAST(doc AS TEXT), '$.wait.engineBuild'), ''), "+
+		"count(*) FROM jobs WHERE status = 'paused' AND snapshot IS NOT NULL GROUP BY 1")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	counts = map[string]int{}
+	for rows.Next() {
+		var build string
+		var n int
+		if err := rows.Scan(&build, &n); err != nil {
+			return nil, err
+		}
+		counts[build] = n
+	}
+	return counts, rows.Err()
 }
 
 // DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each

@@ -2,6 +2,7 @@ package statetest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -110,6 +111,15 @@ func listed(t *testing.T, s State) {
 		store(t, p, pausedJob(n+1, owner[0], owner[1], s.Now().Add(time.Hour)))
 	}
 	submit(t, p, execution.Job{ID: id(9), Tenant: "a", Subject: "ann", Request: execution.Request{Code: "1"}})
+	change(t, p, id(3), func(j *execution.Job) error { j.Wait.EngineBuild = "one"; return nil })
+	if counter, ok := p.(interface {
+		PausedBuilds(ctx context.Context) (map[string]int, error)
+	}); ok {
+		counts, err := counter.PausedBuilds(t.Context())
+		if diff := cmp.Diff(map[string]int{"": 3, "one": 1}, counts); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	}
 	for _, c := range []struct {
 		name, tenant, subject, after string
 		limit                        int
