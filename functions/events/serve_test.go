@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
@@ -250,6 +251,42 @@ func TestCancelFrom(t *testing.T) {
 		`"status":"cancelled"`) {
 		t.Error(text)
 	}
+}
+
+// What code prints within a few milliseconds is read at once.
+func TestStreamGathersLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		goOn := make(chan struct{})
+		h := events.NewHandler(func(ctx context.Context, inv execution.Invocation,
+			onLog func(execution.Log)) (execution.Result, error) {
+			for range 50 {
+				onLog(execution.Log{Level: "log", Message: "line"})
+			}
+			<-goOn
+			return done(ctx, inv, onLog)
+		})
+		began := time.Now()
+		r, err := h(t.Context(), json.RawMessage(envelope))
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffer := make([]byte, 64<<10)
+		n, err := r.Read(buffer)
+		if lines := bytes.Count(buffer[:n], []byte("\n")); err != nil || lines != 50 {
+			t.Errorf("%d lines were read at once, want 50; %v", lines, err)
+		}
+		if waited := time.Since(began); waited != 5*time.Millisecond {
+			t.Errorf("they were read after %v, want 5ms", waited)
+		}
+		close(goOn)
+		rest, err := io.ReadAll(r)
+		if err != nil || !bytes.HasPrefix(rest, []byte(`{"result":`)) {
+			t.Errorf("then %q was read; %v", rest, err)
+		}
+		if err := r.(io.Closer).Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestCloseEndsTheExecution(t *testing.T) {

@@ -5,8 +5,16 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+)
+
+// A stream gathers lines for so long, or until it has so many bytes: waking the reader for each line would cost more
+// than what most programs compute between two lines.
+const (
+	gatherTime  = 5 * time.Millisecond
+	gatherBytes = 8 << 10
 )
 
 // A stream is an answer in progress: Event lines are written at one end and read at the other. Writing never waits
@@ -15,6 +23,8 @@ type stream struct {
 	mu    sync.Mutex
 	more  *sync.Cond
 	lines bytes.Buffer
+	due   bool // what is there is to be read
+	timer *time.Timer
 	ended bool
 	done  func() // cancels the execution's context
 	sent  func() // called by Close
@@ -47,20 +57,38 @@ func (st *stream) add(e execution.Event, last bool) {
 		last = true
 	}
 	st.ended = last
-	st.more.Broadcast()
+	switch {
+	case last, st.lines.Len() >= gatherBytes:
+		st.due = true
+		st.more.Broadcast()
+	case whole > 0:
+	case st.timer == nil:
+		st.timer = time.AfterFunc(gatherTime, st.flush)
+	default:
+		st.timer.Reset(gatherTime)
+	}
 }
 
-// Read implements io.Reader. It waits for a line and returns what is available.
+// flush lets the reader have what is there.
+func (st *stream) flush() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.lines.Len() > 0 {
+		st.due = true
+		st.more.Broadcast()
+	}
+}
+
+// Read implements io.Reader. It waits until lines are due and returns what is available.
 func (st *stream) Read(p []byte) (int, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for st.lines.Len() == 0 {
-		if st.ended {
-			return 0, io.EOF
-		}
+	for !st.due {
 		st.more.Wait()
 	}
-	return st.lines.Read(p)
+	n, err := st.lines.Read(p)
+	st.due = st.ended || st.lines.Len() > 0
+	return n, err
 }
 
 // Ended reports whether everything was read.
