@@ -64,6 +64,17 @@
   };
   const known = 'sjdifOoc';
 
+  // shown returns what console.log prints of a value. What most programs print, texts and numbers, needs no options.
+  const shown = (v, options) => {
+    const type = typeof v;
+    if (type === 'string') return v;
+    if (options === undefined) {
+      if (type === 'number') return inspecting.number(v, false);
+      if (type === 'boolean' || v === undefined || v === null) return `${v}`;
+    }
+    return internal.utilInspect(v, options);
+  };
+
   internal.format = (args, options) => {
     const first = args[0];
     let text = '', separator = '', used = 0;
@@ -90,8 +101,7 @@
       }
     }
     for (; used < args.length; used++) {
-      const v = args[used];
-      text += separator + (typeof v === 'string' ? v : internal.utilInspect(v, options));
+      text += separator + shown(args[used], options);
       separator = ' ';
     }
     return text;
