@@ -6,10 +6,26 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
 func deliveryKey(name string) key { return keyOf("key#"+hash([]byte(name)), "-") }
+
+// keyBytes is what a key takes besides its name, its mark and its answer.
+const keyBytes = 256
+
+// keyIn returns the quota of a key and whose it is.
+func keyIn(it item) execution.Key {
+	k := execution.Key{}
+	for name, field := range map[string]*string{"tenant": &k.Tenant, "subject": &k.Subject, "quota": &k.Quota} {
+		if b, ok := it[name].(*types.AttributeValueMemberB); ok {
+			*field = string(b.Value)
+		}
+	}
+	return k
+}
 
 var errTaken = errors.New("the key is taken")
 
@@ -70,6 +86,11 @@ func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now,
 	if errors.Is(err, errTaken) {
 		return false, firstMark, answer, nil
 	}
+	if err == nil {
+		if err = s.uses.takeForKey(ctx, key, until, len(key.Name)+len(mark)+keyBytes); err != nil {
+			err = errors.Join(err, s.Abandon(ctx, key.Name))
+		}
+	}
 	if err != nil {
 		return false, "", nil, fmt.Errorf("take a delivery: %w", err)
 	}
@@ -78,7 +99,14 @@ func (s *Store) Begin(ctx context.Context, key execution.Key, mark string, now,
 
 // Finish stores the answer to a delivery that Begin has taken.
 func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
-	err := s.change(ctx, deliveryKey(key), token(), nil, func(it item, there bool) (err error) {
+	it, err := s.get(ctx, deliveryKey(key))
+	if err == nil && len(it) > 0 {
+		err = s.uses.takeForKey(ctx, keyIn(it), fromMillis(numberOf(it["until"])), len(answer))
+	}
+	if err != nil {
+		return fmt.Errorf("keep the answer to a delivery: %w", err)
+	}
+	err = s.change(ctx, deliveryKey(key), token(), it, func(it item, there bool) (err error) {
 		if !there {
 			return execution.ErrNotFound
 		}
@@ -113,17 +141,25 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 	if !plainName.MatchString(function) || !execution.ValidID(id) {
 		return fmt.Errorf("keep an event: %q and %q cannot be parts of a key", function, id)
 	}
+	allowed := s.storage(tenant)
+	until := at.Add(allowed.KeepEvents)
+	c := charge{tenant, execution.QuotaDeliveries, until, allowed.KeepEvents, int64(len(event))}
+	if err := s.uses.take(ctx, c, allowed.Deliveries); err != nil {
+		return fmt.Errorf("keep an event: %w", err)
+	}
 	it := keyOf(eventsOf(tenant, function), id)
 	body, err := s.keep(ctx, "events/"+id, event)
 	if err == nil {
 		it["body"], it["v"], it["received"] = body, text(token()), number(millis(at))
-		it["expires"] = number(at.Add(s.storage(tenant).KeepEvents).Unix())
+		it["expires"] = number(until.Unix())
 		err = s.put(ctx, it, "")
 	}
 	if errors.Is(err, errMoved) { // it is there
 		now, reading := s.get(ctx, keyOf(eventsOf(tenant, function), id))
 		if err = reading; err == nil {
 			s.discard(ctx, it, now)
+			c.bytes = -c.bytes
+			_, err = s.uses.add(ctx, c)
 		}
 	}
 	if err != nil {

@@ -10,6 +10,7 @@
 //	event#<tenant in hex>#<name>        execution id   the event of a webhook
 //	gone#<tenant in hex>                sha256         a receiver of callbacks that is gone
 //	document#<name>                     -              an anchor
+//	use#<tenant in hex>                 quota          the bytes that count, by the time until which they do
 //	cancel#<process>                    execution id   a running job that is to be stopped
 //	processes                           process        a heartbeat
 //
@@ -29,10 +30,14 @@
 //
 // # Limits
 //
-// Two quotas of execution.Storage count here: the number of queued jobs of a tenant, and the bytes of its functions
-// with all their versions. Both are counted now and then, so a tenant that uses several gateways may exceed them a
-// little. The table's TTL removes keys, events and receivers, and Prune removes jobs. All queued jobs share one
-// partition of the index, which accepts 1,000 changes a second: about 300 jobs.
+// Of the quotas of execution.Storage, these count: the bytes of functions with all their versions, of jobs until they
+// end (code, files, input, results so far, snapshots, sessions), of deliveries with their answers and events, and of
+// keys with their answers. The first, like the number of queued jobs, is counted now and then, so a tenant that uses
+// several gateways may exceed it a little. The others are additions to one item per tenant and quota, in slots that
+// lapse when what they count does; a gateway that dies between an addition and its change leaves a little too much
+// until then. Results and schedules are not counted; results expire after KeepResults. The table's TTL removes keys,
+// events, receivers and what counts them, and Prune removes jobs. All queued jobs share one partition of the index,
+// which accepts 1,000 changes a second: about 300 jobs. So does the item of a tenant's quota.
 //
 // Only package wiring and tests import this package. Start with [Open], then read change in table.go.
 package dynamostate

@@ -13,6 +13,9 @@ import (
 
 func jobKey(id string) key { return keyOf("job#"+id, "-") }
 
+// jobBytes is what a job takes besides its code, its files and its results.
+const jobBytes = 1 << 10
+
 func jobFolder(id string) string { return "jobs/" + id }
 
 // idOf returns the ID of a job from its key.
@@ -128,14 +131,26 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	}
 	it := jobKey(job.ID)
 	err := s.setJob(ctx, it, execution.Job{}, job)
+	size := int64(len(job.Request.Code)) + moving(job)
+	for name := range job.Request.Files {
+		size += int64(len(name) + len(job.Request.Files[name]))
+	}
+	size += int64(len(job.Request.Input)) + jobBytes
+	until, _ := s.uses.chargedUntil(it)
 	if err == nil {
-		it["v"] = text(token())
+		if err = s.uses.take(ctx, jobCharge(job.Tenant, until, size), s.storage(job.Tenant).Jobs); err != nil {
+			s.discard(ctx, it)
+		}
+	}
+	if err == nil {
+		it["v"], it["charged"], it["chargedUntil"] = text(token()), number(size), number(millis(until))
 		err = s.put(ctx, it, "")
 	}
 	if errors.Is(err, errMoved) { // it is there: an earlier attempt, or another job
 		now, reading := s.get(ctx, jobKey(job.ID))
 		if err = reading; err == nil {
 			s.discard(ctx, it, now)
+			_, err = s.uses.add(ctx, jobCharge(job.Tenant, until, -size))
 		}
 	}
 	if err != nil {
@@ -191,6 +206,8 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 	if !validID(id) {
 		return job, execution.ErrNotFound
 	}
+	var grew int64
+	var until time.Time
 	err := s.change(ctx, jobKey(id), token(), s.claimedItem(id), func(it item, there bool) (err error) {
 		if !there {
 			return execution.ErrNotFound
@@ -207,8 +224,24 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 				return err
 			}
 		}
+		charged, lapsed := numberOf(it["charged"]), false
+		grew = moving(job) - moving(was)
+		if until, lapsed = s.uses.chargedUntil(it); lapsed {
+			charged, grew = 0, moving(job)
+		}
+		if job.Ended() {
+			grew = -charged
+		}
+		if err := s.uses.roomToGrow(ctx, job, grew); err != nil {
+			return err
+		}
+		it["charged"], it["chargedUntil"] = number(charged+grew), number(millis(until))
 		return s.setJob(ctx, it, was, job)
 	})
+	if err == nil && grew != 0 {
+		// The job has changed. If the addition fails, what is counted wrongly lapses.
+		_, _ = s.uses.add(ctx, jobCharge(job.Tenant, until, grew))
+	}
 	if err == nil && job.Status != execution.Running {
 		s.letGo(id)
 	}

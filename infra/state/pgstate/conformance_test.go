@@ -125,6 +125,30 @@ func TestSessionGrowth(t *testing.T) {
 	statetest.SessionGrowth(t, s, time.Now(), most)
 }
 
+// Each kind of growth ends at its quota, over two processes, and leaves another tenant alone.
+func TestQuotas(t *testing.T) {
+	t.Parallel()
+	statetest.Quotas(t, func(t *testing.T) ([2]statetest.QuotaStore, func(tenant, quota string) int64) {
+		f := newFleet(t)
+		var processes [2]statetest.QuotaStore
+		for i := range processes {
+			s, err := pgstate.Open(t.Context(), f.url, pgstate.Config{DeadAfter: time.Hour, Timeout: time.Minute,
+				Storage: statetest.SmallQuotas})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			processes[i] = s
+		}
+		return processes, nil
+	}, execution.QuotaFunctions, execution.QuotaSchedules, execution.QuotaJobs, execution.QuotaKeys,
+		execution.QuotaDeliveries)
+}
+
 // Each transaction of a process may have another session, as behind a PgBouncer that pools by transaction.
 func TestConformanceThroughPgBouncer(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ const mb = 1 << 20
 // A session cannot grow beyond the quota of its tenant.
 func TestSessionGrowth(t *testing.T) {
 	t.Parallel()
-	s, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{Storage: small})
+	s, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{Storage: statetest.SmallQuotas})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,15 +32,9 @@ func TestSessionGrowth(t *testing.T) {
 	statetest.SessionGrowth(t, s, time.Now(), mb)
 }
 
-// small are quotas that are used up quickly.
-func small(string) execution.Storage {
-	return execution.Storage{Functions: mb, Jobs: mb, Results: mb, Deliveries: mb, Keys: mb, Schedules: 3,
-		KeepResults: time.Hour, KeepEvents: time.Hour, KeepKeys: time.Hour}
-}
-
 func limited(t *testing.T, dir string) *sqlitestate.Store {
 	t.Helper()
-	s, err := sqlitestate.Open(dir, sqlitestate.Config{Storage: small})
+	s, err := sqlitestate.Open(dir, sqlitestate.Config{Storage: statetest.SmallQuotas})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,70 +60,12 @@ func used(t *testing.T, s *sqlitestate.Store, tenant, quota string) (bytes int64
 // Each kind of growth ends at its quota, over two processes that share the file, and leaves another tenant alone.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
-	now, large := time.Now(), strings.Repeat("x", 100<<10)
-	for _, c := range []struct {
-		quota string
-		waits bool
-		grow  func(s *sqlitestate.Store, tenant string, n int) error
-	}{
-		{execution.QuotaFunctions, false, func(s *sqlitestate.Store, tenant string, n int) error {
-			return s.Change(t.Context(), tenant, fmt.Sprint("f", n), add(large))
-		}},
-		{execution.QuotaSchedules, false, func(s *sqlitestate.Store, tenant string, n int) error {
-			return s.Change(t.Context(), tenant, fmt.Sprint("f", n),
-				func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
-					f.Schedule = &execution.FunctionSchedule{Next: now}
-					return nil, nil // no content
-				})
-		}},
-		{execution.QuotaJobs, true, func(s *sqlitestate.Store, tenant string, n int) error {
-			return s.Submit(t.Context(), execution.Job{ID: fmt.Sprintf("exec_%s%010d", tenant, n), Tenant: tenant, Subject: "s",
-				Status: execution.Queued, Request: execution.Request{Code: large}})
-		}},
-		{execution.QuotaKeys, true, func(s *sqlitestate.Store, tenant string, n int) error {
-			key := execution.Key{Quota: execution.QuotaKeys, Tenant: tenant, Subject: "s", Name: fmt.Sprint(tenant, n)}
-			if _, _, _, err := s.Begin(t.Context(), key, "m", now, now.Add(time.Hour)); err != nil {
-				return err
-			}
-			return s.Finish(t.Context(), key.Name, []byte(large))
-		}},
-		{execution.QuotaDeliveries, true, func(s *sqlitestate.Store, tenant string, n int) error {
-			key := execution.Key{Quota: execution.QuotaDeliveries, Tenant: tenant, Name: fmt.Sprint(tenant, n)}
-			if err := s.KeepEvent(t.Context(), tenant, "f", fmt.Sprint("exec_", n), []byte(large), now); err != nil {
-				return err
-			}
-			if _, _, _, err := s.Begin(t.Context(), key, "m", now, now.Add(time.Hour)); err != nil {
-				return err
-			}
-			return s.Finish(t.Context(), key.Name, []byte(large))
-		}},
-	} {
-		t.Run(c.quota, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			stores := []*sqlitestate.Store{limited(t, dir), limited(t, dir)}
-			var refused *execution.QuotaError
-			n := 0
-			for ; n < 200; n++ {
-				if err := c.grow(stores[n%2], "a", n); err != nil {
-					if !errors.As(err, &refused) {
-						t.Fatal(err)
-					}
-					break
-				}
-			}
-			if refused == nil || refused.Quota != c.quota || refused.Used > refused.Limit+200<<10 ||
-				(refused.After > 0) != c.waits {
-				t.Fatalf("%d times, then %+v", n, refused)
-			}
-			if bytes := used(t, stores[0], "a", c.quota); bytes > mb+300<<10 {
-				t.Errorf("%d bytes are kept", bytes)
-			}
-			if err := c.grow(stores[0], "b", 0); err != nil {
-				t.Errorf("another tenant: %v", err)
-			}
-		})
-	}
+	statetest.Quotas(t, func(t *testing.T) ([2]statetest.QuotaStore, func(tenant, quota string) int64) {
+		dir := t.TempDir()
+		one, two := limited(t, dir), limited(t, dir)
+		return [2]statetest.QuotaStore{one, two}, func(tenant, quota string) int64 { return used(t, one, tenant, quota) }
+	}, execution.QuotaFunctions, execution.QuotaSchedules, execution.QuotaJobs, execution.QuotaKeys,
+		execution.QuotaDeliveries)
 }
 
 // One subject of a tenant that uses all there is leaves a little for the others.
