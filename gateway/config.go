@@ -107,6 +107,8 @@ type Functions struct {
 	Fleet func() meter.Fleet
 	// Engines returns the state of the engines besides QuickJS.
 	Engines func() []EngineState
+	// Packages returns the npm packages that code may import, by name. Their tiers are not set.
+	Packages func() []PackageState
 	// Writes measures the audit records that the gateway stores for them.
 	Writes *meter.Writes
 }

@@ -169,6 +169,7 @@ func routeCases() []routeCase {
 				try{body: `{"language":"js","version":"*","files":[{"name":"../a","content":"1"}]}`, status: 400},
 			)},
 		{route: "GET /api/engines", path: "/api/engines", ok: 200},
+		{route: "GET /api/packages", path: "/api/packages", scope: authn.Execute, ok: 200},
 		{route: "GET /api/policies", path: "/api/policies", ok: 200},
 		{route: "GET /api/stats", path: "/api/stats", ok: 200},
 		{

@@ -31,6 +31,7 @@ type system struct {
 	fleet   func() meter.Fleet // nil if the functions are not processes of this machine
 	// otherEngines returns the state of the engines besides QuickJS; nil if there are none.
 	otherEngines func() []EngineState
+	installed    func() []PackageState // nil if there are none
 	meter        *meter.Meter
 	exposed      *meter.Exposition
 	queue        *queue.Queue
@@ -99,6 +100,44 @@ func (s *system) engines(c *fiber.Ctx) error {
 		all = append(all, e)
 	}
 	return api.Send(c, api.List[engine]{Items: all})
+}
+
+// A PackageState is an npm package that code may import.
+type PackageState struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// Range is what the operator asked for.
+	Range string `json:"range,omitempty"`
+	// Dependencies counts the packages that it depends on, and Bytes is the size of all archives.
+	Dependencies int   `json:"dependencies"`
+	Bytes        int64 `json:"bytes"`
+	// Tiers are the policies whose code may import it.
+	Tiers []string `json:"tiers"`
+	// Level is the danger level that the scan found.
+	Level string `json:"level,omitempty"`
+	// Image reports whether runs start from an image in which it is evaluated. Why says why not.
+	Image bool   `json:"image"`
+	Why   string `json:"why,omitempty"`
+	// InstallScripts lists packages with install scripts, which never ran.
+	InstallScripts []string `json:"installScripts,omitempty"`
+}
+
+// packages serves GET /api/packages.
+func (s *system) packages(c *fiber.Ctx) error {
+	all := []PackageState{}
+	if s.installed != nil {
+		all = append(all, s.installed()...)
+	}
+	tiers := s.tiers()
+	for i := range all {
+		all[i].Tiers = []string{}
+		for _, t := range tiers {
+			if slices.Contains(t.Packages, all[i].Name) {
+				all[i].Tiers = append(all[i].Tiers, t.Name)
+			}
+		}
+	}
+	return api.Send(c, api.List[PackageState]{Items: all})
 }
 
 // policies serves GET /api/policies.

@@ -28,8 +28,8 @@ func serveCommand(con terminal.Console) *cobra.Command {
 		Long: "Serve the HTTP API with a pool of local function processes.\n\n" +
 			"All settings are environment variables, checked at start. By default it serves on 127.0.0.1:3000 without\n" +
 			"credentials, stores records in ./audit and functions and jobs in ./state.\n\n" + settings.Help() +
-			"SIGHUP reloads the files of AIRLOCK_POLICY_FILE and MCP_SERVERS. SIGTERM or Ctrl-C lets running executions\n" +
-			"finish; a second one exits at once.",
+			"SIGHUP reloads the packages and the files of AIRLOCK_POLICY_FILE and MCP_SERVERS. SIGTERM or Ctrl-C lets\n" +
+			"running executions finish; a second one exits at once.",
 		Example: "  airlock serve\n" +
 			"  PORT=8080 RATE_LIMIT_MAX_REQUESTS=1000 airlock serve\n" +
 			"  HOST=0.0.0.0 API_KEY=$(openssl rand -hex 32) AUDIT_STORE=s3://bucket/records airlock serve",

@@ -80,6 +80,7 @@ var ownPages = map[string]Page{
 	"approvals": {Path: "/approvals", Title: "Approvals", Styles: []string{"/assets/approvals.css"}},
 	"functions": {Path: "/functions", Title: "Functions", Styles: []string{"/assets/functions.css"}},
 	"sessions":  {Path: "/sessions", Title: "Sessions", Styles: []string{"/assets/functions.css"}},
+	"packages":  {Path: "/packages", Title: "Packages", Styles: []string{"/assets/functions.css"}},
 	"function":  {Path: "/functions", Title: "Function", Styles: []string{"/assets/functions.css"}},
 }
 
@@ -104,7 +105,8 @@ type entry struct{ Path, Title string }
 func navigation() []entry {
 	return []entry{
 		{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/approvals", "Approvals"},
-		{"/functions", "Functions"}, {"/sessions", "Sessions"}, {"/playground", "Playground"}, {"/docs", "API"},
+		{"/functions", "Functions"}, {"/sessions", "Sessions"}, {"/packages", "Packages"},
+		{"/playground", "Playground"}, {"/docs", "API"},
 	}
 }
 

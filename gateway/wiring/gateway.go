@@ -63,6 +63,7 @@ func Open(ctx context.Context, getenv func(string) string, set settings.Settings
 		deps.AccessLog = log
 	}
 	deps.Tracer, deps.Functions, deps.Health = tracer, g.core.fleet.functions(), []gateway.Health{g.core.scans.health()}
+	deps.Functions.Packages = g.core.in.Packages.states
 	deps.Health = append(deps.Health, g.core.in.Tools.health()...)
 	if err := g.openRecords(ctx, getenv, &deps); err != nil {
 		return nil, err

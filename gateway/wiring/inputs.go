@@ -11,12 +11,13 @@ import (
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
-// Inputs are the settings, and the two files behind them that SIGHUP reloads.
+// Inputs are the settings, and the files behind them that SIGHUP reloads.
 type Inputs struct {
 	Getenv   func(string) string
 	Settings settings.Settings
 	Rules    *Rules
 	Tools    *RemoteTools
+	Packages *Packages
 	Log      *slog.Logger
 }
 
@@ -26,14 +27,18 @@ func OpenInputs(getenv func(string) string, set settings.Settings, log *slog.Log
 	if err != nil {
 		return nil, settings.Wrong(err)
 	}
+	installed, err := openPackages(getenv)
+	if err != nil {
+		return nil, settings.Wrong(errors.Join(err, rules.Close()))
+	}
 	tools := &RemoteTools{getenv: getenv, list: set.RemoteTools}
-	return &Inputs{Getenv: getenv, Settings: set, Rules: rules, Tools: tools, Log: log}, nil
+	return &Inputs{Getenv: getenv, Settings: set, Rules: rules, Tools: tools, Packages: installed, Log: log}, nil
 }
 
 // Close removes temporary copies.
 func (in *Inputs) Close() error { return in.Rules.Close() }
 
-// reloadOnHangUp reads the policy file and the list of MCP servers again at each SIGHUP, and then replaces the
+// reloadOnHangUp reads the policy file, the MCP servers and the packages again at each SIGHUP, and then replaces the
 // processes of fleet, until stop is called. An invalid file changes nothing, and the log says why.
 func (in *Inputs) reloadOnHangUp(ctx context.Context, fleet *Fleet) (stop func()) {
 	signals := make(chan os.Signal, 1)
@@ -53,8 +58,14 @@ func (in *Inputs) reloadOnHangUp(ctx context.Context, fleet *Fleet) (stop func()
 }
 
 func (in *Inputs) reload(ctx context.Context, fleet *Fleet) {
-	if !in.Rules.hasFile() && !in.Tools.isSet() {
-		in.Log.Warn("neither AIRLOCK_POLICY_FILE nor MCP_SERVERS is set; there is nothing to reload")
+	before := len(in.Packages.states())
+	if err := in.Packages.reload(); err != nil { // new processes would not start
+		in.Log.Error("the packages are not valid; nothing is reloaded", "error", err)
+		return
+	}
+	if before == 0 && len(in.Packages.states()) == 0 && !in.Rules.hasFile() && !in.Tools.isSet() {
+		in.Log.Warn("neither AIRLOCK_POLICY_FILE nor MCP_SERVERS is set, and there are no packages; there is nothing to " +
+			"reload")
 		return
 	}
 	wrong := in.Rules.reload()

@@ -49,17 +49,17 @@ func OpenRules(getenv func(string) string) (*Rules, error) {
 // hasFile reports whether there is a policy file.
 func (r *Rules) hasFile() bool { return r.copied.Load() != nil }
 
-// reload reads the policy file again, if there is one. An error means that nothing has changed.
+// reload reads the policy file again, if there is one, and the names of the packages. An error means that nothing has
+// changed.
 func (r *Rules) reload() error {
-	if !r.hasFile() {
-		return nil
-	}
 	set, text, err := process.ReadRules(r.getenv)
 	if err != nil {
 		return err
 	}
-	if err := r.keep(text); err != nil {
-		return err
+	if text != nil {
+		if err := r.keep(text); err != nil {
+			return err
+		}
 	}
 	r.set.Store(set)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,8 @@ type Package struct {
 	Integrity string
 	// Needs is the number of packages that it depends on.
 	Needs int
+	// Bytes is the size of the archives of all of them.
+	Bytes int64
 	Note  Note
 }
 
@@ -153,10 +156,25 @@ func (s *Store) List() []Package {
 	for _, name := range slices.Sorted(maps.Keys(s.lock.Packages[""].Dependencies)) {
 		note := s.notes[name]
 		note.Range = cmp.Or(note.Range, s.lock.Packages[""].Dependencies[name])
+		closure := s.lock.closure(name)
 		out = append(out, Package{Name: name, Version: s.lock.Packages[modules+name].Version,
-			Integrity: s.lock.integrity(name), Needs: len(s.lock.closure(name)) - 1, Note: note})
+			Integrity: s.lock.integrity(name), Needs: len(closure) - 1, Bytes: s.size(closure), Note: note})
 	}
 	return out
+}
+
+// size returns the size of the archives of some places, as far as they are there.
+func (s *Store) size(places []string) (bytes int64) {
+	for _, place := range places {
+		if archive, ok := s.archives[place]; ok {
+			bytes += int64(len(archive))
+		} else if e := s.lock.Packages[place]; e != nil && s.dir != "" {
+			if info, err := os.Lstat(filepath.Join(s.dir, archivesDir, e.archiveName(place))); err == nil {
+				bytes += info.Size()
+			}
+		}
+	}
+	return bytes
 }
 
 // Load reads all archives into memory, so that Tree needs the folder no more.
@@ -182,6 +200,19 @@ func (s *Store) Load() error {
 }
 
 var errTooLarge = fmt.Errorf("the archives have more than %d bytes together", maxArchives)
+
+// Check reads every archive and checks it against the lock.
+func (s *Store) Check() error {
+	for place, e := range s.lock.Packages {
+		if place == "" {
+			continue
+		}
+		if _, err := s.archive(place, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // archive returns the archive of an entry, checked.
 func (s *Store) archive(place string, e *entry) ([]byte, error) {

@@ -29,7 +29,7 @@ func Command(con terminal.Console) *cobra.Command {
 		Long: "Keep npm packages in the folder AIRLOCK_PACKAGES (default ./airlock-packages), from which code imports\n" +
 			"them. add asks the registry npm_config_registry (default " + packages.DefaultRegistry + ") once;\n" +
 			"npm is not needed, no script of a package runs, and every archive is checked against the registry's\n" +
-			"SHA-512. Nothing else needs the network. Restart the gateway afterwards.\n\n" +
+			"SHA-512. Nothing else needs the network. Send SIGHUP to the gateway afterwards.\n\n" +
 			"Packages are code of the guest and have no other rights. The tiers of the policy file say with packages:\n" +
 			"which of them their code may import; by default strict has none and the others have all.\n\n" +
 			"Exit codes: 0 done, 1 verify found a difference, 2 usage, 3 a package was refused, 5 the registry or the\n" +

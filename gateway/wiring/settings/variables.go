@@ -57,7 +57,7 @@ var Groups = []Group{
 		{"ENGINE_JSC", "jsc", "the JavaScriptCore shell of the engine jsc"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
 		{"AIRLOCK_PACKAGES", "./airlock-packages",
-			"folder of npm packages that code may import; airlock packages fills it; none"},
+			"npm packages that code may import: a folder that airlock packages fills, reloaded on SIGHUP; none"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, comma-separated"},
 		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},
 		{"MCP_SERVERS", "none", "MCP servers whose tools code may call: a JSON list, or the path of a file, reloaded on " +

