@@ -60,8 +60,8 @@ var Groups = []Group{
 			"npm packages that code may import: a folder that airlock packages fills, reloaded on SIGHUP; none"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, comma-separated"},
 		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},
-		{"MCP_SERVERS", "none", "MCP servers whose tools code may call: a JSON list, or the path of a file, reloaded on " +
-			"SIGHUP"},
+		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, by URL or command: a JSON list, or the path of " +
+			"a file, reloaded on SIGHUP"},
 		{"INVOKER", "local", "local for function processes, or lambda"},
 		{"LAMBDA_FUNCTION", "none", "with INVOKER=lambda: name or ARN of the function; {policy} in it stands for the tier"},
 		{"LAMBDA_ENDPOINT", "AWS", "with INVOKER=lambda: URL of the Lambda API, such as airlock lambda-local"},
