@@ -33,6 +33,22 @@ type described struct {
 // core are the members of an execution request that stand beside options.
 var core = []string{"code", "input", "language", "policy", "timeout"}
 
+// rareTexts say, of members of options, what a model needs to know; the document of the API says everything.
+var rareTexts = map[string]string{
+	"context": "Each entry becomes a global.", "entry": "Path of the file to run instead of code.",
+	"files": "By relative path: text, or {base64}. Modules among them can be imported.",
+	"hosts": "Hosts that the code needs. The deployment decides.", "secrets": "Names of secrets that the code uses.",
+	"memory": `Such as "32mb".`, "seed": "Makes Math.random and the clock repeatable.", "priority": "", "engine": "",
+	"limits": "Lower limits: cpuMs, ticks, outputBytes, logEntries, onLogs, apiCalls, fetchBytes, fileBytes.",
+	"debug":  "Flags: stackTraces, profile, steps.",
+}
+
+// coreTexts say it of members beside options.
+var coreTexts = map[string]string{
+	"input": "Value of the global input: any JSON.", "policy": "Name of a policy.",
+	"timeout": "In milliseconds. It only lowers the policy's.",
+}
+
 // descriptions returns the tools. sessions says whether there are sessions.
 func descriptions(schemas *openapi.Document, sessions bool) ([]described, error) {
 	request, err := schemas.Schema("ExecutionRequest")
@@ -50,10 +66,27 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 		}
 	}
 	delete(rare, "args") // a model writes the values into the code
+	for name, about := range coreTexts {
+		if member, ok := properties[name].(map[string]any); ok {
+			member["description"] = about
+		}
+	}
+	for name, about := range rareTexts {
+		member := map[string]any{"type": "object"}
+		if schema, ok := rare[name].(map[string]any); ok && schema["type"] != "object" {
+			member = schema
+		}
+		if delete(member, "description"); about != "" {
+			member["description"] = about
+		}
+		rare[name] = member
+	}
 	rare["tools"] = map[string]any{"type": "array", "items": map[string]any{"type": "object"},
 		"description": "Functions at URLs that the code may call: {name, description, inputSchema, outputSchema, url}."}
-	rare["files"] = map[string]any{"type": "object",
-		"description": "Files by relative path: text, or {base64}. Modules among them can be imported."}
+	simple := map[string]any{"language": properties["language"]}
+	for _, name := range []string{"code", "policy"} {
+		simple[name] = map[string]any{"type": "string"}
+	}
 	for _, name := range []string{"files", "entry", "context", "tools", "hosts", "secrets"} {
 		judged[name] = map[string]any{}
 	}
@@ -68,7 +101,7 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 		execute[sessionField] = text("ID of a session, whose top-level declarations persist.")
 		about = sessionDescription
 	}
-	page := map[string]any{"cursor": text("Page cursor: next of the previous page.")}
+	page := map[string]any{"cursor": text("next of the page before.")}
 	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
 	runs := &sdk.ToolAnnotations{OpenWorldHint: new(true), DestructiveHint: new(false)}
 	return []described{
@@ -79,7 +112,7 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 		{run: analyzeCode, tool: &sdk.Tool{
 			Name: "analyze_code", Title: "Analyze code", Annotations: reads,
 			InputSchema: object([]any{"code"}, requestSchema(
-				properties, []string{"code", "language", "policy"}, judged, "As in execute_code.",
+				simple, []string{"code", "language", "policy"}, judged, "As in execute_code.",
 			)),
 			Description: "Scan code without running it: findings with their lines, a danger score, " +
 				"syntax errors, and whether it would be allowed.",
@@ -87,12 +120,12 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 		{run: getExecution, tool: &sdk.Tool{
 			Name: "get_execution", Title: "Get an execution", Annotations: reads,
 			InputSchema: object([]any{"id"}, map[string]any{
-				"id":     text("ID of the execution, such as exec_01JD…."),
-				"part":   map[string]any{"enum": []any{partResult, partOutput}, "description": "Read a piece of this part alone."},
-				"offset": whole(0, "Where the piece begins, in bytes."),
+				"id":     text("Such as exec_01JD…."),
+				"part":   map[string]any{"enum": []any{partResult, partOutput}, "description": "Read a piece of this alone."},
+				"offset": whole(0, "Of the piece, in bytes."),
 			}),
-			Description: "Get an earlier execution: its result until it expires, and its audit record if the " +
-				"caller may read it; or a piece of a result or output that was truncated.",
+			Description: "Get an earlier execution: its result until it expires, and its audit record; or a piece of what " +
+				"was truncated.",
 		}},
 		{run: searchTools, attached: true, tool: &sdk.Tool{
 			Name: "search_tools", Title: "Search tools for code", Annotations: reads,
@@ -115,11 +148,11 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 		{run: invokeFunction, saved: true, pauses: true, tool: &sdk.Tool{
 			Name: "invoke_function", Title: "Invoke a saved function", Annotations: runs, OutputSchema: outcome(),
 			InputSchema: object([]any{"name"}, map[string]any{
-				"name":    text("Name of the function."),
-				"version": whole(1, "Version number. Default: the version of the alias latest."),
-				"alias":   text("Name of an alias, such as live."),
-				"input":   map[string]any{"description": "Input of the function: any JSON value."},
-				"context": properties["context"],
+				"name":    map[string]any{"type": "string"},
+				"version": whole(1, "Default: that of the alias latest."),
+				"alias":   text("Such as live."),
+				"input":   map[string]any{"description": "Any JSON value."},
+				"context": rare["context"],
 			}),
 			Description: "Run a saved function on an input and wait for its result.",
 		}},
@@ -127,9 +160,9 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 			Name: "create_session", Title: "Create a session", Annotations: runs,
 			InputSchema: object(nil, map[string]any{
 				"policy": map[string]any{"type": "string"},
-				"maxAge": map[string]any{"type": "number", "description": "In milliseconds. Default: a day."},
+				"maxAge": map[string]any{"type": "number", "description": "In ms. Default: a day."},
 				"from":   text("ID of a session to copy."),
-				"step":   whole(0, "Step of it to start after. Default: the last."),
+				"step":   whole(0, "Step to copy. Default: the last."),
 			}),
 			Description: "Create a session for execute_code.",
 		}},
@@ -151,16 +184,16 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 		{run: resumeExecution, decides: true, tool: &sdk.Tool{
 			Name: resumeTool, Title: "Resume an execution", Annotations: runs, OutputSchema: outcome(),
 			InputSchema: object([]any{"id", "decisions"}, map[string]any{
-				"id": text("ID of the paused execution."),
+				"id": map[string]any{"type": "string"},
 				"decisions": map[string]any{"type": "array", "minItems": 1, "items": object([]any{"seq", "decision"},
 					map[string]any{
-						"seq": whole(1, "Number of the operation."),
+						"seq": whole(1, "Of the operation."),
 						"decision": map[string]any{"enum": []any{
 							execution.Approve, execution.Edit, execution.Respond, execution.Reject,
 						}},
-						"args":   map[string]any{"type": "object", "description": "For edit: the tool is called with these."},
-						"value":  map[string]any{"description": "For respond: stands for the answer of the tool."},
-						"reason": text("Why, for the record. Code reads the reason of a rejection."),
+						"args":   map[string]any{"type": "object", "description": "For edit."},
+						"value":  map[string]any{"description": "For respond: the answer."},
+						"reason": text("For the record, and for the code."),
 					})},
 			}),
 			Description: "Decide about operations of a paused execution, and wait until it pauses again or ends.",
