@@ -36,9 +36,14 @@ func claimedOnce(t *testing.T, state State) {
 					continue
 				}
 				mu.Lock()
-				if err != nil || job.Status != execution.Running || job.Owner == "" || job.StartedAt.IsZero() ||
-					claimed[job.ID] != "" {
-					t.Errorf("%+v %v", job, err)
+				if err != nil || claimed[job.ID] != "" {
+					t.Errorf("job %q was claimed before: %q; %v", job.ID, claimed[job.ID], err)
+				}
+				if err == nil && job.Status != execution.Running {
+					t.Errorf("job %s is %s, want %s", job.ID, job.Status, execution.Running)
+				}
+				if err == nil && (job.Owner == "" || job.StartedAt.IsZero()) {
+					t.Errorf("job %s has the owner %q, and began at %v", job.ID, job.Owner, job.StartedAt)
 				}
 				claimed[job.ID], owners[job.Owner] = job.Request.Code, true
 				mu.Unlock()
@@ -252,9 +257,11 @@ func orphans(t *testing.T, state State) {
 	state.Kill(t, a)
 	left, err := b.Orphans(t.Context())
 	slices.SortFunc(left, func(x, y execution.Job) int { return strings.Compare(x.ID, y.ID) })
-	if err != nil || len(left) != 2 || left[0].ID != id(1) || left[0].Status != execution.Running ||
-		left[0].Request.Code != "1" || left[1].ID != id(2) {
-		t.Fatalf("%+v %v", left, err)
+	if diff := cmp.Diff([]string{id(1), id(2)}, ids(left)); diff != "" || err != nil {
+		t.Fatalf("orphans %s %v", diff, err)
+	}
+	if left[0].Status != execution.Running || left[0].Request.Code != "1" {
+		t.Fatalf("the first is %s with the code %q", left[0].Status, left[0].Request.Code)
 	}
 	change(t, b, id(1), func(j *execution.Job) error { j.Status, j.Owner = execution.Queued, ""; return nil })
 	if job, err := b.Claim(t.Context(), state.Now(), "", nil); err != nil || job.ID != id(1) ||

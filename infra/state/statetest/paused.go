@@ -56,8 +56,11 @@ func pausedAndResumed(t *testing.T, s State) {
 		return nil
 	})
 	job, err := one.Claim(t.Context(), s.Now(), "", nil)
-	if err != nil || job.Wait == nil || job.Wait.Segment != 2 || !bytes.Equal(job.Snapshot, []byte("snapshot")) {
+	if err != nil || job.Wait == nil {
 		t.Fatalf("claimed %+v, %v", job, err)
+	}
+	if job.Wait.Segment != 2 || string(job.Snapshot) != "snapshot" {
+		t.Fatalf("claimed segment %d with the snapshot %q", job.Wait.Segment, job.Snapshot)
 	}
 	s.Kill(t, one)
 	orphans, err := two.Orphans(t.Context())
@@ -91,9 +94,13 @@ func dueWaits(t *testing.T, s State) {
 	for n := range 20 {
 		store(t, p, pausedJob(100+n, "many", "ann", now.Add(time.Duration(n-100)*time.Hour)))
 	}
-	if due, err = p.DueWaits(t.Context(), now, 6); err != nil || len(due) > 6 ||
-		!slices.Contains(ids(due), id(1)) || !slices.Contains(ids(due), id(2)) {
-		t.Errorf("beside a tenant for which much is due: %v, %v", ids(due), err)
+	if due, err = p.DueWaits(t.Context(), now, 6); err != nil || len(due) > 6 {
+		t.Errorf("%d are due, want at most 6; %v", len(due), err)
+	}
+	for _, want := range []string{id(1), id(2)} {
+		if !slices.Contains(ids(due), want) {
+			t.Errorf("%s is not due beside a tenant for which much is: %v", want, ids(due))
+		}
 	}
 	for n := range 20 {
 		change(t, p, id(100+n), end(now))
@@ -205,9 +212,11 @@ func sessions(t *testing.T, s State) {
 	})
 	s.Kill(t, one)
 	job, err := two.Job(t.Context(), first)
-	if err != nil || string(job.Snapshot) != "second" || job.Wait.Segment != 2 ||
-		job.Wait.Session.Running != "exec_0123456789" {
-		t.Errorf("got %+v, %v", job, err)
+	if err != nil || string(job.Snapshot) != "second" {
+		t.Errorf("the snapshot is %q, %v", job.Snapshot, err)
+	}
+	if job.Wait.Segment != 2 || job.Wait.Session.Running != "exec_0123456789" {
+		t.Errorf("segment %d, and %q runs", job.Wait.Segment, job.Wait.Session.Running)
 	}
 	if orphans, err := two.Orphans(t.Context()); err != nil || len(orphans) > 0 {
 		t.Errorf("orphans: %v, %v", ids(orphans), err)
