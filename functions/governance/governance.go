@@ -99,7 +99,7 @@ func Record(
 		record.Parent, record.Segment = s.Parent, s.Segment
 	}
 	if s := inv.Session; s != nil {
-		record.Session, record.Step = s.ID, s.Step
+		record.Session, record.Step, record.Restarted = s.ID, s.Step, s.Restarted
 	}
 	if f := inv.Function; f != nil {
 		record.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}

@@ -30,8 +30,9 @@ type Replayed struct {
 // record has no request or no complete journal, if nothing ran, if the execution was cancelled, or if the current
 // policy refuses it.
 func (r *Runner) Replay(ctx context.Context, rec audit.Record, earlier ...audit.Record) (Replayed, error) {
-	if n := max(rec.Segment, rec.Step, 1) - 1; n != len(earlier) {
-		return Replayed{}, fmt.Errorf("it continues %d earlier executions, and %d are known", n, len(earlier))
+	begins := append(slices.Clip(earlier), rec)[0]
+	if max(begins.Segment, begins.Step, 1) > 1 && !begins.Restarted {
+		return Replayed{}, fmt.Errorf("%s continues an earlier execution, whose record is not given", begins.ID)
 	}
 	var state played
 	for _, e := range earlier {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -32,14 +33,15 @@ type Reader interface {
 
 // Earlier returns the records of the segments that a segment continued, or of the steps of the session that a step
 // continued, from the first to the last. Of several attempts at a segment it returns the last: what the others led to
-// was lost. Any other record continues none. The error is ErrIncomplete if one is missing, and says which.
+// was lost. A step continues none from before a restart of its session. Any other record continues none. The error is
+// ErrIncomplete if one is missing, and says which.
 func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 	n, what := r.Segment, "segment"
 	q := Query{Tenant: r.Caller.Tenant, Until: r.Time.Add(time.Millisecond), Status: pausedStatus, Limit: 500}
 	if r.Session != "" {
 		n, what, q.Status = r.Step, "step", completedStatus
 	}
-	if n <= 1 {
+	if n <= 1 || r.Restarted {
 		return nil, nil
 	}
 	if n > maxEarlier {
@@ -71,9 +73,12 @@ func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 		}
 		seen += len(page.Items)
 	}
-	for k, e := range found {
-		if e.ID == "" {
+	for k, e := range slices.Backward(found) {
+		switch {
+		case e.ID == "":
 			return nil, fmt.Errorf("%w: %s %d has no record", ErrIncomplete, what, k+1)
+		case e.Restarted:
+			return found[k:], nil
 		}
 	}
 	return found, nil

@@ -61,12 +61,16 @@ func TestEarlier(t *testing.T) {
 		segment("third failed", "error", 3), segment("third", "completed", 3), step("three", "s", "completed", 3),
 		segment("fifth", "completed", 5), step("fork", "f", "completed", 3),
 	}
+	restarted := step("four", "s", "completed", 4)
+	restarted.Restarted = true
+	store = append(store, restarted, step("five", "s", "completed", 5))
 	for i := range store {
 		store[i].Time = began.Add(time.Duration(i) * time.Second)
 	}
 	for id, want := range map[string]string{
 		"first": "", "second": "first", "third": "first second", "one": "", "two": "one", "three": "one two",
-		"fifth": "segment 3", "fork": "step 1",
+		"fifth": "segment 4", "fork": "step 2",
+		"four": "", "five": "four",
 	} {
 		t.Run(id, func(t *testing.T) {
 			r, err := store.Get(t.Context(), id)

@@ -57,6 +57,8 @@ type Lineage struct {
 	// end of a session has the number of its last step.
 	Session string `json:"session,omitempty"`
 	Step    int    `json:"step,omitempty"`
+	// Restarted says that the step began with an empty state, as its session was restarted before it.
+	Restarted bool `json:"restarted,omitempty"`
 	// Decision is set in the record of a decision. Caller is then who decided.
 	Decision *Decision `json:"decision,omitempty"`
 }

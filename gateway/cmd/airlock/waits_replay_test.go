@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
@@ -91,20 +92,36 @@ func TestStepsAreReplayed(t *testing.T) {
 		t.Fatal(status, v)
 	}
 	session := v["id"].(string)
-	for _, code := range []string{`let seen = [Math.random(), Date.now()]; let n = 1`, `n = 99; throw new Error("no")`,
-		`seen.push(crypto.randomUUID(), Math.random()); n++`, `n = 99; process.exit(0)`, `[n, seen, Date.now()]`} {
-		body, err := json.Marshal(map[string]any{"code": code})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status, v = p.post(t.Context(), t, "/api/sessions/"+session+"/execute", string(body)); status != 200 {
-			t.Fatal(status, v)
+	steps := func(codes ...string) {
+		t.Helper()
+		for _, code := range codes {
+			body, err := json.Marshal(map[string]any{"code": code})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status, v = p.post(t.Context(), t, "/api/sessions/"+session+"/execute", string(body)); status != 200 {
+				t.Fatal(status, v)
+			}
 		}
 	}
+	steps(`let seen = [Math.random(), Date.now()]; let n = 1`, `n = 99; throw new Error("no")`,
+		`seen.push(crypto.randomUUID(), Math.random()); n++`, `n = 99; process.exit(0)`, `[n, seen, Date.now()]`)
 	if got := fmt.Sprint(v["result"].([]any)[0]); got != "2" {
 		t.Errorf("the session counted to %s", got)
 	}
-	if n := replays(t, p, store, func(audit.Record) bool { return true }); n != 5 {
+	restart := "/api/e2b/contexts/" + session + "/restart"
+	res, err := http.Post(p.url+restart, "application/json", nil)
+	if err != nil || res.StatusCode != 204 {
+		t.Fatal(res, err)
+	}
+	if err := res.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	steps(`let n = Math.random()`, `[n, typeof seen]`)
+	if got := fmt.Sprint(v["result"].([]any)[1]); got != "undefined" {
+		t.Errorf("the restarted session has a %s", got)
+	}
+	if n := replays(t, p, store, func(audit.Record) bool { return true }); n != 7 {
 		t.Errorf("%d steps", n)
 	}
 	status, v = p.post(t.Context(), t, "/api/sessions/"+session+"/fork", "{}")
@@ -113,7 +130,7 @@ func TestStepsAreReplayed(t *testing.T) {
 	}
 	_, v = p.post(t.Context(), t, "/api/sessions/"+v["id"].(string)+"/execute", `{"code":"n"}`)
 	status, v = p.post(t.Context(), t, "/api/audit/execution/"+v["id"].(string)+"/replay", "")
-	if detail, _ := v["detail"].(string); status != 409 || !strings.Contains(detail, "step 1 has no record") {
+	if detail, _ := v["detail"].(string); status != 409 || !strings.Contains(detail, "step 5 has no record") {
 		t.Errorf("a step of a fork: %d %v", status, v)
 	}
 }
