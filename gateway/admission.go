@@ -11,6 +11,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/mcp"
+	"github.com/airlock-run/airlock/gateway/turns"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/threat"
 )
@@ -27,9 +28,13 @@ func newAdmission(cfg Config, deps Deps) (*admission, error) {
 	if err != nil {
 		return nil, err
 	}
+	calls, err := turns.New(mcp.CallsOfOne)
+	if err != nil {
+		return nil, err
+	}
 	a := &admission{fairDecider: decider, noCallerTools: cfg.Streams.NoCallerTools}
 	a.remoteTools = &mcp.RemoteTools{
-		Source: deps.RemoteTools, Permitted: a.permitted, NoDiscovery: cfg.Streams.NoCallerTools,
+		Source: deps.RemoteTools, Permitted: a.permitted, NoDiscovery: cfg.Streams.NoCallerTools, Calls: calls,
 	}
 	return a, nil
 }

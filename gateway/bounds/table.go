@@ -28,6 +28,7 @@ const (
 	Images      = "function_images"
 	LongBodies  = "long_bodies"
 	Sessions    = "sessions_of_a_token"
+	ToolCalls   = "tool_calls"
 )
 
 // A Bound is one resource that callers share.
@@ -84,6 +85,10 @@ func Table() []Bound {
 			"503 `queue_full`",
 		},
 		{Scans, "scans at once", 0, 0, byTenant, "a fair share while others wait", "waits"},
+		{
+			ToolCalls, "calls of tools of MCP servers that are commands, at once", 34, 0, byTenant,
+			"all but one; a fair share while others wait", "waits",
+		},
 		{Jobs, "waiting jobs", 100_000, 0, byTenant, allButATenth, "503 `queue_full`"},
 		{JobsOfEach, "waiting jobs of one tenant", 20_000, 0, byToken, allButATenth, "503 `queue_full`"},
 		{

@@ -11,6 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/turns"
 )
 
 // A ToolSource has the tools of the MCP servers that the deployment attaches. They are named "namespace:name" and
@@ -33,7 +34,13 @@ type RemoteTools struct {
 	Permitted func(ctx context.Context, tools []execution.Tool, caller authn.Identity) []execution.Tool
 	// NoDiscovery says that functions cannot call the gateway while they run, so that code has no tools.search.
 	NoDiscovery bool
+	// Calls are the turns of executions at the tools that Source calls. A server that hangs holds only the turns of those
+	// who call it. Required with a Source.
+	Calls *turns.Turns
 }
+
+// CallsOfOne is how many tools of servers that are commands one caller may call at once.
+const CallsOfOne = 32
 
 // all returns every tool.
 func (r *RemoteTools) all() []execution.Tool {
@@ -104,6 +111,11 @@ func (r *RemoteTools) withCalls(s api.Submission, tools []execution.Tool) api.Su
 	if next := s.CallTool; len(ours) > 0 {
 		s.CallTool = func(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
 			if ours[tool] {
+				release, err := r.Calls.Take(ctx, s.Caller.Tenant, s.Caller.Subject)
+				if err != nil {
+					return nil, errors.New("the execution ended before its turn to call " + tool)
+				}
+				defer release()
 				return r.Source.Call(ctx, tool, params)
 			}
 			if next == nil {

@@ -4,7 +4,7 @@
 // equals, it goes to the one that has waited longest for a turn. One place is kept for tenants that hold none, and
 // one for callers that hold none, so that a first request does not wait, whatever others have waiting.
 //
-// Package gateway imports it. Start with [Turns.Take].
+// Packages gateway and mcp import it. Start with [Turns.Take].
 package turns
 
 import (

@@ -47,7 +47,6 @@ type followed struct {
 	secret string
 	stop   context.CancelFunc
 	asked  chan struct{} // closed once it has been asked
-	calls  chan struct{} // a place for each call of a tool of a command that goes on now
 	// The rest belongs to the catalogue's lock.
 	tools   []execution.Tool
 	listed  bool
@@ -74,8 +73,7 @@ func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 	for _, server := range servers.list {
 		f := before[server]
 		if f == nil {
-			f = &followed{server: server, secret: servers.hidden(&server), asked: make(chan struct{}),
-				calls: make(chan struct{}, maxCalls)}
+			f = &followed{server: server, secret: servers.hidden(&server), asked: make(chan struct{})}
 			var running context.Context
 			running, f.stop = context.WithCancel(c.running)
 			c.done.Go(func() { c.follow(running, f) })
@@ -294,10 +292,8 @@ func (c *Catalogue) lost(f *followed, session *sdk.ClientSession, err error) {
 	}
 }
 
-// maxCalls bounds the calls of the tools of one command that go on at once. Others wait.
-const maxCalls = 32
-
-// Call calls a tool of a server that is a command. The text of an error is for guests.
+// Call calls a tool of a server that is a command. The text of an error is for guests. The caller bounds how many calls
+// go on at once.
 func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
 	namespace, name, _ := strings.Cut(tool, ":")
 	c.mu.Lock()
@@ -315,12 +311,6 @@ func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessag
 	ctx, cancel := context.WithTimeout(ctx, f.server.Timeout)
 	defer cancel()
 	late := fmt.Errorf("the server of %s has not answered in time", namespace)
-	select {
-	case f.calls <- struct{}{}:
-		defer func() { <-f.calls }()
-	case <-ctx.Done():
-		return nil, late
-	}
 	result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: params})
 	refused := (*jsonrpc.Error)(nil)
 	switch {
