@@ -79,6 +79,7 @@ var ownPages = map[string]Page{
 	"execution": {Path: "/dashboard", Title: "Execution"},
 	"approvals": {Path: "/approvals", Title: "Approvals", Styles: []string{"/assets/approvals.css"}},
 	"functions": {Path: "/functions", Title: "Functions", Styles: []string{"/assets/functions.css"}},
+	"jobs":      {Path: "/jobs", Title: "Jobs", Styles: []string{"/assets/functions.css"}},
 	"sessions":  {Path: "/sessions", Title: "Sessions", Styles: []string{"/assets/functions.css"}},
 	"packages":  {Path: "/packages", Title: "Packages", Styles: []string{"/assets/functions.css"}},
 	"function":  {Path: "/functions", Title: "Function", Styles: []string{"/assets/functions.css"}},
@@ -105,7 +106,7 @@ type entry struct{ Path, Title string }
 func navigation() []entry {
 	return []entry{
 		{"/dashboard", "Dashboard"}, {"/security", "Security"}, {"/approvals", "Approvals"},
-		{"/functions", "Functions"}, {"/sessions", "Sessions"}, {"/packages", "Packages"},
+		{"/functions", "Functions"}, {"/jobs", "Jobs"}, {"/sessions", "Sessions"}, {"/packages", "Packages"},
 		{"/playground", "Playground"}, {"/docs", "API"},
 	}
 }

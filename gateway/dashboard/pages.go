@@ -95,7 +95,7 @@ func (h *Handlers) Route(app *fiber.App) {
 	for path, name := range map[string]string{
 		"/dashboard": "dashboard", "/dashboard/execution/:id": "execution", "/security": "security",
 		"/approvals": "approvals", "/functions": "functions", "/functions/:name": "function",
-		"/sessions": "sessions", "/packages": "packages",
+		"/jobs": "jobs", "/sessions": "sessions", "/packages": "packages",
 	} {
 		page(path, h.visitor, h.ownPage(name))
 	}

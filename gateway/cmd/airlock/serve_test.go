@@ -216,7 +216,7 @@ func TestServe(t *testing.T) {
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")
 	for _, want := range []string{"no credentials: this machine only", "policy     standard", "records    file://",
 		"1 processes", "behind ", "1000 requests", "curl -s http://127.0.0.1:",
-		"pages      /dashboard, /security, /approvals, /functions, /sessions, /packages, /playground, /docs\n"} {
+		"pages      /dashboard, /security, /approvals, /functions, /jobs, /sessions, /packages, /playground, /docs\n"} {
 		if !strings.Contains(p.start, want) {
 			t.Errorf("%q is missing in\n%s", want, p.start)
 		}

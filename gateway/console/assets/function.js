@@ -1,6 +1,6 @@
 // /functions/{name}: one function, its versions, aliases, schedule, webhook and runs.
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
-import { definitionOf } from "/assets/definition.js";
+import { definitionOf, hookOf } from "/assets/definition.js";
 import { badge, byId, el } from "/assets/dom.js";
 import { bytes } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
@@ -10,7 +10,7 @@ import { link, none, status, when } from "/assets/tables.js";
 const name = decodeURIComponent(location.pathname.split("/").at(-1));
 const at = `/api/functions/${part(name)}`;
 const mayChange = visitor.may("functions");
-let current = null, tag = "";
+let current = null, tag = "", settings = null;
 
 const button = (text, click, kind = "small") => el("button", { type: "button", class: kind, on: { click } }, text);
 const change = (...controls) => (mayChange ? controls : []);
@@ -74,12 +74,11 @@ function aliases(all) {
   } } }, el("label", {}, "Alias", alias), el("label", {}, "Version", version), el("button", { type: "submit" }, "Set"))));
 }
 
-const setSchedule = (schedule) => call(at, { method: "PUT", body: { ...definitionOf(current), schedule }, headers: tag ? { "If-Match": tag } : {} });
+const setSchedule = async (schedule) => call(at, { method: "PUT", body: { ...(await definitionOf(current)), schedule }, headers: tag ? { "If-Match": tag } : {} });
 
 function schedule(s) {
   const parts = [s ? el("p", { class: "pad" }, el("code", {}, s.cron), ` in ${s.timeZone}`, s.next ? [", next run ", when(s.next)] : "") : el("p", { class: "pad hint" }, "It runs when it is called.")];
-  if (current.hook) parts.push(el("p", { class: "pad hint" }, "It has a webhook, whose settings cannot be read back whole: change the schedule with airlock functions put."));
-  else if (mayChange) {
+  if (mayChange) {
     const cron = el("input", { required: true, value: s?.cron ?? "", placeholder: "0 9 * * 1-5", size: 14, autocomplete: "off", spellcheck: "false" });
     const zone = el("input", { value: s?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone, size: 16, autocomplete: "off", spellcheck: "false" });
     const missed = el("select", {}, ["skip", "once", "all"].map((m) => el("option", { value: m, selected: m === (s?.missed ?? "skip") }, m)));
@@ -92,7 +91,36 @@ function schedule(s) {
   byId("schedule").replaceChildren(...parts);
 }
 
+// hookForm edits the settings of the webhook. The secret is written and never read back.
+function hookForm(h) {
+  const input = (value, attributes) => el("input", { value: value ?? "", autocomplete: "off", spellcheck: "false", size: 16, ...attributes });
+  const option = (selected) => (v) => el("option", { value: v, selected: v === selected }, v);
+  const scheme = el("select", {}, ["standard", "github", "stripe", "slack", "shopify", "hmac-sha256", "shared-header", "none"].map(option(h?.scheme)));
+  const secret = input("", { type: "password", autocomplete: "new-password", placeholder: h?.secretSet ? "unchanged" : "16 bytes or more" });
+  const header = input(h?.header, { placeholder: "the usual ones" });
+  const headers = input((h?.headers ?? []).join(", "), { placeholder: "X-Kind, X-Source" });
+  const alias = el("select", {}, Object.keys(current.aliases).sort().map(option(h?.alias ?? "latest")));
+  const later = el("input", { type: "checkbox", checked: h?.async });
+  const show = () => {
+    secret.closest("label").hidden = scheme.value === "none";
+    header.closest("label").hidden = scheme.value !== "hmac-sha256" && scheme.value !== "shared-header";
+  };
+  const form = el("form", { class: "form", id: "hook-form", on: { submit(event) {
+    event.preventDefault();
+    const names = headers.value.split(",").map((n) => n.trim()).filter(Boolean);
+    const body = { scheme: scheme.value, async: later.checked, ...(alias.value !== "latest" && { alias: alias.value }), ...(names.length > 0 && { headers: names }), ...(h?.toleranceSeconds && { toleranceSeconds: h.toleranceSeconds }),
+      ...(secret.value && scheme.value !== "none" && { secret: secret.value }), ...(header.value.trim() && !header.closest("label").hidden && { header: header.value.trim() }) };
+    act(event, "The webhook is saved.", () => call(`${at}/hook`, { method: "PUT", body, headers: { "If-Match": tag } }));
+  } } }, el("label", {}, "Scheme", scheme), el("label", {}, "Secret", secret), el("label", {}, "Header of the signature", header), el("label", {}, "Other headers for the code", headers),
+  el("label", {}, "Version that runs", alias), el("label", {}, "Answer 202 at once", later), el("button", { type: "submit" }, h ? "Save" : "Add"),
+  h ? button("Remove", (e) => act(e, "The webhook is removed.", () => call(`${at}/hook`, { method: "DELETE", headers: { "If-Match": tag } })), "danger") : null);
+  scheme.addEventListener("change", show);
+  show();
+  return form;
+}
+
 function hook(h) {
+  byId("hook-edit").replaceChildren(...change(hookForm(h && { ...settings, secretSet: h.secretSet })));
   byId("hook").replaceChildren(h ? el("dl", { class: "pairs" }, pairs([["Address", el("code", { class: "break" }, `${location.origin}${h.path}`)], ["Scheme", h.scheme === "none" ? "none: requests are not signed" : h.scheme], ["Secret", h.secretSet ? "set" : "none"],
     ["Answers", h.async ? "202 at once; runs later" : "with the result"], ["Version", h.alias ?? "latest"], ["Code sees", el("details", {}, el("summary", {}, `${(h.sees ?? []).length} headers`), (h.sees ?? []).join(", "))]])) : el("p", { class: "hint" }, "It has none."));
 }
@@ -137,6 +165,7 @@ async function show() {
   const [f, v, a] = await Promise.all([call(at), call(`${at}/versions?limit=100`), call(`${at}/aliases`)]);
   current = f.body;
   tag = f.etag;
+  settings = await hookOf(current);
   byId("name").textContent = current.name;
   document.title = `${current.name} · Functions · Airlock`;
   byId("function").hidden = false;

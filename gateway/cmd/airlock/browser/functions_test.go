@@ -130,3 +130,41 @@ func TestFunctionsAccessible(t *testing.T) {
 		}
 	}
 }
+
+// A webhook is added, changed and removed in the browser. Its secret is written and not shown again, and its function
+// keeps its schedule.
+func TestHookIsEdited(t *testing.T) {
+	t.Parallel()
+	source := axe(t)
+	s := serve(t)
+	s.save(t, 201, "edited", `{"code": "export default (e) => e.body", "schedule": "0 9 * * 1-5"}`)
+	b := s.open(t, "/functions/edited")
+	b.bypassPolicy()
+	b.visit("/functions/edited")
+	b.wait(`document.querySelector("#hook-form [type=submit]").textContent === "Add"`)
+	const choose = `(s => { s.value = "%s"; s.dispatchEvent(new Event("change")); return true })(` +
+		`document.querySelector("#hook-form select"))`
+	eval[bool](b, fmt.Sprintf(choose, "github"))
+	b.typed("#hook-form [type=password]", "a-secret-of-twenty-bytes")
+	b.click("#hook-form [type=submit]")
+	b.wait(`document.querySelector("#told").textContent === "The webhook is saved." &&
+		document.querySelector("#hook").textContent.includes("/hooks/edited")`)
+	b.wait(`document.querySelector("#hook-form [type=password]").value === "" &&
+		document.querySelector("#hook-form [type=password]").placeholder === "unchanged"`)
+	b.click("#hook-form [type=checkbox]")
+	b.click("#hook-form [type=submit]")
+	b.wait(`document.querySelector("#hook").textContent.includes("202 at once")`)
+	for width, theme := range map[int64]string{1440: "light", 360: "dark"} {
+		b.look(width, 900, theme)
+		b.accessible(source, "/functions/edited "+theme)
+		b.fits("/functions/edited " + theme)
+		b.screenshot(fmt.Sprintf("hook-%d-%s", width, theme))
+	}
+	b.look(1440, 900, "light")
+	b.click("#schedule-form [type=submit]")
+	b.wait(`document.querySelector("#told").textContent === "The schedule is saved." &&
+		document.querySelector("#hook").textContent.includes("set")`)
+	b.click("#hook-form .danger")
+	b.wait(`document.querySelector("#hook-form [type=submit]").textContent === "Add" &&
+		document.querySelector("#schedule").textContent.includes("0 9 * * 1-5")`)
+}

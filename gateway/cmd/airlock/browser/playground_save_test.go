@@ -12,7 +12,8 @@ func TestPlaygroundSaves(t *testing.T) {
 	source := axe(t)
 	s := serve(t)
 	s.save(t, 201, "greet", `{"code": "export default () => 'one'", "env": {"A": "b"}, "schedule": "0 9 * * *"}`)
-	s.save(t, 201, "hooked", `{"code": "export default () => 1", "hook": {"scheme": "none"}}`)
+	s.save(t, 201, "hooked", `{"code": "export default () => 1", "hook": {"scheme": "github",
+		"secret": "a-secret-of-twenty-bytes", "headers": ["X-Kind"]}}`)
 	b := s.open(t, "/functions/greet")
 	b.bypassPolicy()
 	b.click("#actions button")
@@ -34,7 +35,12 @@ func TestPlaygroundSaves(t *testing.T) {
 	}
 	eval[bool](b, `(document.querySelector("#function-name").value = "hooked") !== ""`)
 	b.click("#saving-save")
-	b.wait(`document.querySelector("#saving-note").textContent.startsWith("Not saved: It has a webhook")`)
+	b.wait(`document.querySelector("#saving-note").textContent.includes("Saved as version 2 of hooked.")`)
+	kept := `fetch("/api/functions/hooked/hook").then(r => r.json()).then(h => ` +
+		`h.scheme + " " + h.secretSet + " " + h.headers)`
+	if got := eval[string](b, kept); got != "github true X-Kind" {
+		t.Errorf("the webhook is %q after saving", got)
+	}
 	eval[bool](b, `(document.querySelector("#function-name").value = "another") !== ""`)
 	b.expect("404")
 	b.click("#saving-save")

@@ -11,7 +11,7 @@ export async function save(name, { code, language, policy, timeout, memory, limi
     if (error.status !== 404) throw error;
     return null;
   });
-  const { files, entry, ...kept } = had ? definitionOf(had.body) : {};
+  const { files, entry, ...kept } = had ? await definitionOf(had.body) : {};
   const headers = had?.etag ? { "If-Match": had.etag } : had ? {} : { "If-None-Match": "*" };
   const { body } = await call(path, { method: "PUT", headers, body: { ...kept, code, language, policy, timeout, memory, limits } });
   return body.version;
