@@ -188,8 +188,12 @@ const (
 	otherLoadClock = 554_060_818_321 * time.Millisecond
 )
 
-// loadWall bounds how long a run waits for the evaluation of its packages. The largest libraries take a second.
-const loadWall = 5 * time.Second
+// What the evaluation of packages may take. The largest libraries take two seconds of a processor, which a busy machine
+// stretches.
+const (
+	loadCPU  = 5 * time.Second
+	loadWall = 30 * time.Second
+)
 
 // evaluatePackages takes the image of packages from the cache folder or evaluates the packages into one, or finds why
 // they cannot have one. It has limits of its own and costs the run nothing, so that a run does not depend on whether
@@ -224,7 +228,9 @@ func (r importer) freeze(v *version, keys []string) error {
 	case err == nil:
 	case r.ctx.Err() != nil:
 		return err
-	case errors.As(err, &why), errors.Is(err, errThrown), hostops.AsLimit(err) != nil:
+	case hostops.AsLimit(err) != nil: // err has the engine's stack, too
+		v.cold = "its evaluation " + hostops.AsLimit(err).Error()
+	case errors.As(err, &why), errors.Is(err, errThrown):
 		v.cold = err.Error()
 	default:
 		return err
@@ -287,7 +293,7 @@ func (r importer) evaluateAt(clock time.Duration, s *source.Source, globals stri
 // builder returns a run that evaluates packages for r. It has what packages can observe, and limits of its own.
 func (r importer) builder() *run {
 	return r.engine.newRun(r.ctx, Grants{Eval: r.grants.Eval, Files: r.grants.Files, Modules: r.grants.Modules,
-		Limits: Limits{MemoryBytes: r.engine.maxMemory, Wall: loadWall}})
+		Limits: Limits{MemoryBytes: r.engine.maxMemory, CPU: loadCPU, Wall: loadWall}})
 }
 
 // The images of packages are kept in the cache folder, so that no start evaluates them again. [Engine.PreparePackages]

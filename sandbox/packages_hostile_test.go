@@ -115,6 +115,9 @@ func TestHostilePackages(t *testing.T) {
 				r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{Packages: []sandbox.Package{c.p},
 					Withheld: []string{outside.Name}, Modules: []string{"path"},
 					Limits: sandbox.Limits{Wall: 20 * time.Second, MemoryBytes: 64 << 20}})
+				if strings.Contains(r.PackagesCold, "\n") {
+					t.Errorf("the reason has the engine's stack: %s", r.PackagesCold)
+				}
 				if got := fmt.Sprint(string(r.Value), r.Error, r.Limit); !strings.Contains(got, c.want) {
 					t.Fatalf("%s, want %s", got, c.want)
 				}
