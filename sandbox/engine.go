@@ -67,7 +67,7 @@ type Engine struct {
 }
 
 // hidden are the globals of the engine's build that guests must not see.
-var hidden = []string{"std", "os", "bjson", "print", "scriptArgs", "gc", "navigator", "QJS_PROXY_VALUE"}
+var hidden = []string{"std", "os", "bjson", "print", "scriptArgs", "gc", "QJS_PROXY_VALUE"}
 
 // New compiles the engine, or loads it from Config.CacheDir, builds the image of the standard library, and proves by
 // a self-test that guests can be stopped and share nothing. It returns no Engine that fails the self-test.

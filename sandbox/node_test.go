@@ -104,3 +104,12 @@ func writeGolden(t *testing.T, name string, lines []string) {
 		t.Fatal(err)
 	}
 }
+
+// TestNavigator checks the global that Node has since version 21.
+func TestNavigator(t *testing.T) {
+	e := newEngine(t)
+	r := run(t, e, sandbox.Script{Code: "[typeof navigator, String(navigator), navigator.userAgent]"}, sandbox.Grants{})
+	if want := `["object","[object Navigator]","Node.js/22"]`; string(r.Value) != want {
+		t.Errorf("%s %s, want %s", r.Value, r.Error, want)
+	}
+}

@@ -36,10 +36,10 @@ func Reserved(name string) bool {
 // would become members of it.
 func builtin(name string) bool {
 	switch name {
-	case "airlock", "api", "secrets", "addEventListener", "removeEventListener", "dispatchEvent", "onerror",
-		"reportError", "Crypto",
+	case "airlock", "api", "secrets", "addEventListener", "removeEventListener",
+		"dispatchEvent", "onerror", "reportError", "Crypto",
 		"CryptoKey", "SubtleCrypto", "CustomEvent", "ErrorEvent", "MessageChannel", "MessageEvent", "MessagePort",
-		"QuotaExceededError", "Performance", "PerformanceEntry",
+		"QuotaExceededError", "navigator", "Performance", "PerformanceEntry",
 		"PerformanceMark", "PerformanceMeasure", "ByteLengthQueuingStrategy", "CountQueuingStrategy",
 		"CompressionStream", "DecompressionStream", "TextDecoderStream", "TextEncoderStream",
 		"ReadableByteStreamController", "ReadableStreamBYOBReader", "ReadableStreamBYOBRequest",

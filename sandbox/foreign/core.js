@@ -74,7 +74,6 @@
     engine.makeRoom();
     fail(e);
   };
-  delete engine.global.navigator; // as package sandbox hides it
 
   const compile = (job) => {
     try {

@@ -119,7 +119,7 @@
       },
       bytes() { return consume(this, (bytes) => internal.copy(bytes)); },
       formData() { return consume(this, (bytes, state) => formOf(internal.copy(bytes), internal.getHeader(internal.headerList(state.headers), 'content-type'))); },
-      json() { return consume(this, (bytes) => p.parse(internal.decodeText(bytes))); },
+      json() { return consume(this, (bytes) => internal.parseJSON(internal.decodeText(bytes))); },
       text() { return consume(this, internal.decodeText); },
     };
     const names = p.keys(members);

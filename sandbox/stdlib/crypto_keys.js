@@ -172,20 +172,20 @@
   };
   const exportJwk = (k, pair) => {
     const jwk = {}, put = (name, v) => { if (v !== undefined) internal.put(jwk, name, v); };
+    // The members are in Node's order.
+    put('key_ops', p.arraySlice(k.usages));
+    put('ext', k.extractable);
     if (pair) {
-      const rsa = crypto.isRSA(k.name), members = internal.sync('crypto.toJwk', crypto.kind(k), k.type === 'private' ? 1 : 0, crypto.buffer(k.data));
-      put('kty', rsa ? 'RSA' : k.name === k.curve ? 'OKP' : 'EC');
+      const rsa = crypto.isRSA(k.name), okp = k.name === k.curve, members = internal.sync('crypto.toJwk', crypto.kind(k), k.type === 'private' ? 1 : 0, crypto.buffer(k.data));
+      const all = { __proto__: null, ...members, kty: rsa ? 'RSA' : okp ? 'OKP' : 'EC', crv: rsa ? undefined : k.curve };
+      const list = okp ? ['crv', 'd', 'x', 'kty'] : rsa ? ['kty', 'n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi'] : ['kty', 'x', 'y', 'crv', 'd'];
+      for (let i = 0; i < list.length; i++) put(list[i], all[list[i]]);
       put('alg', rsa ? jwkAlg(k) : k.name === 'Ed25519' ? 'Ed25519' : undefined);
-      if (!rsa) put('crv', k.curve);
-      const list = p.keys(members);
-      for (let i = 0; i < list.length; i++) put(list[i], members[list[i]]);
     } else {
       put('kty', 'oct');
       put('k', toBase64url(k.data));
       put('alg', jwkAlg(k));
     }
-    put('key_ops', p.arraySlice(k.usages));
-    put('ext', k.extractable);
     return jwk;
   };
 

@@ -114,6 +114,20 @@
   p.defineProperty(Intl, Symbol.toStringTag, { __proto__: null, value: 'Intl', configurable: true });
   define(globalThis, 'Intl', Intl);
   define(Intl, 'getCanonicalLocales', { getCanonicalLocales(locales) { return list(locales); } }.getCanonicalLocales);
+  // rangeParts returns the parts of a range. If both ends are the same text, that text is shared.
+  intl.rangeParts = (a, b, between, about) => {
+    const out = [], same = intl.text(a) === intl.text(b);
+    const add = (list, source) => {
+      for (let i = 0; i < list.length; i++) p.arrayPush(out, intl.object({ __proto__: null, type: list[i].type, value: list[i].value, source }));
+    };
+    if (same && about !== undefined) add([about], 'shared');
+    add(a, same ? 'shared' : 'startRange');
+    if (!same) {
+      add([{ __proto__: null, type: 'literal', value: between }], 'shared');
+      add(b, 'endRange');
+    }
+    return out;
+  };
   // service defines a constructor of Intl. callable constructors also work without new.
   intl.service = (C, callable, known = find) => {
     const names = p.ownKeys(C.prototype);

@@ -292,6 +292,11 @@
       const a = intl.text(parts(s, timeOf(startDate))), b = intl.text(parts(s, timeOf(endDate)));
       return a === b ? a : `${a} – ${b}`;
     }
+    formatRangeToParts(startDate, endDate) {
+      const s = this.#s;
+      if (startDate === undefined || endDate === undefined) throw new p.TypeError('startDate or endDate cannot be undefined');
+      return intl.rangeParts(parts(s, timeOf(startDate)), parts(s, timeOf(endDate)), ' – ');
+    }
     resolvedOptions() {
       const s = this.#s, o = { __proto__: null, locale: s.locale, calendar: 'gregory', numberingSystem: 'latn', timeZone: s.timeZone, hourCycle: s.hourCycle, hour12: s.hourCycle && (s.hourCycle === 'h12' || s.hourCycle === 'h11') };
       if (s.dateStyle !== undefined || s.timeStyle !== undefined) {

@@ -335,6 +335,8 @@
     return internal.isObject(first) ? `${this}` : first;
   };
 
+  const between = (s) => s.style === 'currency' ? ' – ' : '–';
+
   class NumberFormat {
     #s; #bound;
     constructor(locales = undefined, options = undefined) { this.#s = settings(locales, options); }
@@ -347,7 +349,12 @@
       const s = this.#s;
       if (start === undefined || end === undefined) throw new p.TypeError('start or end is undefined');
       const a = intl.text(parts(s, valueOf(start))), b = intl.text(parts(s, valueOf(end)));
-      return a === b ? `~${a}` : `${a}–${b}`;
+      return a === b ? `~${a}` : `${a}${between(s)}${b}`;
+    }
+    formatRangeToParts(start, end) {
+      const s = this.#s;
+      if (start === undefined || end === undefined) throw new p.TypeError('start or end is undefined');
+      return intl.rangeParts(parts(s, valueOf(start)), parts(s, valueOf(end)), between(s), { __proto__: null, type: 'approximatelySign', value: '~' });
     }
     resolvedOptions() {
       const s = this.#s;

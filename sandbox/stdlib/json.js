@@ -60,7 +60,7 @@
   };
 
   // JSON.parse and JSON.stringify throw errors with V8's messages, because programs print them and users search for them.
-  p.defineProperty(JSON, 'parse', { __proto__: null, value: { parse(text, reviver) {
+  const parse = internal.parseJSON = { parse(text, reviver) {
     const read = typeof text === 'string' ? text : `${text}`;
     try {
       return p.parse(read, reviver);
@@ -68,7 +68,8 @@
       const fault = engineError(e, p.SyntaxError) ? internal.sync('json.fault', read) : null;
       throw fault === null ? e : new p.SyntaxError(fault);
     }
-  } }.parse });
+  } }.parse;
+  p.defineProperty(JSON, 'parse', { __proto__: null, value: parse });
   p.defineProperty(JSON, 'stringify', { __proto__: null, value: { stringify(value, replacer, space) {
     try {
       return p.stringify(value, replacer, space);

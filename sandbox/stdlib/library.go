@@ -21,6 +21,7 @@ var order = [...]string{
 	"blob.js", "formdata.js", "headers.js", "body.js", "response.js", "request.js",
 	"compression.js", "inspect_platform.js", "crypto.js", "crypto_algorithms.js", "crypto_keys.js", "crypto_subtle.js",
 	"intl.js", "intl_claims.js", "intl_number.js", "intl_date.js", "intl_text.js", "intl_words.js",
+	"intl_values.js",
 	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_messages.js",
 	"node_util.js",
 	"node_assert.js", "node_assert_diff.js", "node_text.js",

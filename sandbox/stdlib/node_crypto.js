@@ -217,7 +217,7 @@
     get subtle() { return globalThis.crypto?.subtle; },
     getRandomValues: (u) => globalThis.crypto.getRandomValues(u),
   };
-  for (const name of ['createDiffieHellman', 'createECDH', 'privateEncrypt', 'publicDecrypt']) {
+  for (const name of ['createDiffieHellman', 'privateEncrypt', 'publicDecrypt']) {
     crypto[name] = () => { throw nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `crypto.${name} is not available in the sandbox`); };
   }
   modules.crypto = crypto;

@@ -64,7 +64,7 @@
       if (options.timeout) this.setTimeout(options.timeout);
       options.signal?.addEventListener('abort', () => this.destroy(internal.nodeAborted(options.signal)), { once: true });
       this.aborted = false;
-      this.socket = { setKeepAlive() {}, setNoDelay() {}, setTimeout() {}, encrypted: protocol === 'https:' };
+      this.socket = Object.assign(new modules.events(), { setKeepAlive() {}, setNoDelay() {}, setTimeout() {}, destroy() {}, encrypted: protocol === 'https:' });
     }
     setHeader(name, value) { this.#headers.set(String(name).toLowerCase(), [name, value]); return this; }
     getHeader(name) { return this.#headers.get(name.toLowerCase())?.[1]; }

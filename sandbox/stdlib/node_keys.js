@@ -280,7 +280,50 @@
     if (a.kind !== b.kind) throw nodeError(Error, 'ERR_CRYPTO_INCOMPATIBLE_KEY', 'Incompatible key types for Diffie-Hellman');
     return answer('crypto.agree', a.kind, a.der, b.der);
   };
+  class ECDH {
+    #kind; #key;
+    constructor(curve) {
+      if (typeof curve !== 'string') throw internal.nodeWrongType('curve', 'of type string', curve);
+      this.#kind = curveOf[curve];
+      if (this.#kind === undefined) throw nodeError(TypeError, 'ERR_CRYPTO_INVALID_CURVE', 'Invalid EC curve name');
+    }
+    #own(what) {
+      if (this.#key === undefined) throw nodeError(Error, 'ERR_CRYPTO_OPERATION_FAILED', `Failed to get ECDH ${what} key`);
+      return this.#key;
+    }
+    generateKeys(encoding, format) {
+      this.#key = new AsymmetricKeyObject('private', this.#kind, answer('crypto.generate', this.#kind));
+      return this.getPublicKey(encoding, format);
+    }
+    getPublicKey(encoding, format) { return encoded(shortened(answer('crypto.toRaw', this.#kind, dataOf(publicOf(this.#own('public'))).der), format), encoding); }
+    getPrivateKey(encoding) { return encoded(Buffer.from(this.#own('private').export({ format: 'jwk' }).d, 'base64url'), encoding); }
+    setPrivateKey(key, encoding) {
+      const d = bytesOf(key, 'key', encoding), size = { 'P-256': 32, 'P-384': 48, 'P-521': 66 }[this.#kind];
+      const curve = Buffer.from(oid[this.#kind], 'hex');
+      try {
+        if (d.length > size) throw unsupported();
+        this.#key = make('private', this.#kind, der(0x30, zero, der(0x30, ecOid, curve), der(4, der(0x30, Buffer.from([2, 1, 1]), der(4, Buffer.concat([Buffer.alloc(size - d.length), d]))))));
+      } catch { throw nodeError(RangeError, 'ERR_CRYPTO_INVALID_KEYTYPE', 'Private key is not valid for specified curve.'); }
+    }
+    computeSecret(other, inputEncoding, outputEncoding) {
+      const { der: own } = dataOf(this.#own('private'));
+      let theirs;
+      try { theirs = answer('crypto.fromRaw', this.#kind, bytesOf(other, 'otherPublicKey', inputEncoding)); } catch {
+        throw nodeError(Error, 'ERR_CRYPTO_ECDH_INVALID_PUBLIC_KEY', 'Public key is not valid for specified curve');
+      }
+      return encoded(answer('crypto.agree', this.#kind, own, theirs), outputEncoding);
+    }
+    static convertKey(key, curve, inputEncoding, outputEncoding, format) { return encoded(shortened(bytesOf(key, 'key', inputEncoding), format), outputEncoding); }
+  }
+  const encoded = (b, encoding) => encoding === undefined || encoding === 'buffer' ? b : b.toString(encoding);
+  const shortened = (raw, format = 'uncompressed') => {
+    if (format === 'uncompressed') return raw;
+    if (format !== 'compressed') throw nodeError(TypeError, 'ERR_CRYPTO_ECDH_INVALID_FORMAT', `Invalid ECDH format: ${format}`);
+    return Buffer.concat([Buffer.from([2 + (raw[raw.length - 1] & 1)]), raw.subarray(1, (raw.length + 1) / 2)]);
+  };
+
   Object.assign(crypto, {
+    ECDH, createECDH: (curve) => new ECDH(curve),
     createPrivateKey, createPublicKey, generateKeyPairSync, generateKeyPair, diffieHellman, Sign, Verify,
     sign: withCallback(sign, 3), verify: withCallback(verify, 4), createSign: (hash) => new Sign(hash), createVerify: (hash) => new Verify(hash),
     publicEncrypt: oaep(1), privateDecrypt: oaep(0), getCurves: () => ['prime256v1', 'secp384r1', 'secp521r1'],

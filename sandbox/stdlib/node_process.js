@@ -109,7 +109,7 @@
       return begun;
     };
     return Object.assign(Object.create(EventEmitter.prototype), {
-      isTTY: false, writable: true, columns: 80,
+      writable: true, columns: 80,
       write(chunk, encoding, done) {
         line += typeof chunk === 'string' ? chunk : modules.buffer.Buffer.from(chunk).toString();
         flush(line.length > 65536);

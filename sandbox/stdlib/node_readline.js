@@ -19,7 +19,7 @@
         if (text !== '') this.push(modules.buffer.Buffer.from(text));
         this.push(null);
       } });
-      Object.assign(stdin, { fd: 0, isTTY: false, setRawMode() { return stdin; }, ref() { return stdin; }, unref() { return stdin; } });
+      Object.assign(stdin, { fd: 0, setRawMode() { return stdin; }, ref() { return stdin; }, unref() { return stdin; } });
     }
     return stdin;
   } });

@@ -298,7 +298,7 @@
   internal.nodeStream.finished = finished;
   // This stdin is empty; node_readline.js replaces it.
   const stdin = new Readable({ read() { this.push(null); } });
-  Object.assign(stdin, { fd: 0, isTTY: false });
+  Object.assign(stdin, { fd: 0 });
   internal.define(stdin, 'toJSON', () => null);
   globalThis.process.stdin = stdin;
   return internal;

@@ -220,7 +220,8 @@ func (b *bundle) run() api.BuildResult {
 		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
 		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false,
 			"for-await": false, "async-await": !b.follows, "async-generator": !b.follows},
-		Define: map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true"},
+		Define: map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true",
+			"import.meta.filename": quoted("/" + b.path), "import.meta.dirname": quoted(path.Dir("/" + b.path))},
 		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
 			p.OnResolve(api.OnResolveOptions{Filter: ".*"},
 				func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.resolve(a), nil })
