@@ -143,23 +143,6 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Erase deletes an object without trace, also in a bucket with versions, where every later List would pass the marker
-// that Delete leaves. It is only for an object that was created once and never replaced.
-func (s *Store) Erase(ctx context.Context, key string) error {
-	head, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key)})
-	if status(err) == 404 {
-		return nil
-	}
-	if err == nil {
-		_, err = s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key),
-			VersionId: head.VersionId})
-	}
-	if err != nil && status(err) != 404 {
-		return fmt.Errorf("erase object %q: %w", key, err)
-	}
-	return nil
-}
-
 // List returns at most limit keys with a prefix, after a key, in their order.
 func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]string, error) {
 	in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(s.prefix + prefix),

@@ -12,10 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
 	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
@@ -54,7 +50,7 @@ func TestComeAndGo(t *testing.T) {
 				if body, _, err := s.Get(t.Context(), key, 100); err != nil || string(body) != key {
 					t.Errorf("%q %v", body, err)
 				}
-				if err := s.Erase(t.Context(), key); err != nil {
+				if err := s.Delete(t.Context(), key); err != nil {
 					t.Error(err)
 				}
 			}
@@ -133,41 +129,6 @@ func TestRefusalLost(t *testing.T) {
 	}{{"a", "one", true}, {"a", "two", false}, {"b", "one", false}} {
 		if _, err := s.Create(t.Context(), c.key, []byte(c.body)); (err == nil) != c.ok {
 			t.Errorf("%s %s: %v", c.key, c.body, err)
-		}
-	}
-}
-
-// Erase leaves nothing in a bucket that keeps versions; Delete leaves what was there.
-func TestErase(t *testing.T) {
-	s, bucket := open(t)
-	client := server.Client(t)
-	_, err := client.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
-		Bucket: &bucket, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, remove := range map[string]func(key string) error{
-		"erased":  func(key string) error { return s.Erase(t.Context(), key) },
-		"deleted": func(key string) error { return s.Delete(t.Context(), key) },
-	} {
-		if _, err := s.Create(t.Context(), key, []byte("x")); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(remove(key), remove("never there")); err != nil {
-			t.Error(err)
-		}
-		if _, _, err := s.Get(t.Context(), key, 1); !errors.Is(err, s3objects.ErrMissing) {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
-	left, err := client.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &bucket})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range left.Versions {
-		if aws.ToString(v.Key) != "below/deleted" {
-			t.Errorf("left: %s", aws.ToString(v.Key))
 		}
 	}
 }
