@@ -73,5 +73,8 @@ func HeadersAdded(c *fiber.Ctx, before map[string]string) map[string]string {
 			delete(headers, name)
 		}
 	}
+	if c.Response().StatusCode() == fiber.StatusNoContent {
+		delete(headers, fiber.HeaderContentType) // the default, which is not sent with it
+	}
 	return headers
 }
