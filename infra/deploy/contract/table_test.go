@@ -143,6 +143,8 @@ func typeOf(name string, t reflect.Type) string {
 		return "double"
 	case t.Kind() == reflect.Int64 || name == "codeBytes":
 		return "bigint"
+	case t.Kind() == reflect.Bool:
+		return "boolean"
 	case t.Kind() == reflect.Int:
 		return "int"
 	}
