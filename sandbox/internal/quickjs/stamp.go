@@ -45,11 +45,19 @@ func StampsOf(im, other *Image, a, b time.Duration) (s *Stamps, ok bool) {
 	return s, true
 }
 
-// padded reports whether two words are the header of one variable that closures share, and differ in its padding alone:
-// nothing writes it, and it may be what is left of a number that was there.
+// padded reports whether two words are the header of one object of the collector and differ in its padding alone, which
+// nothing writes and which may be what is left of a number that was there: the three bits above its kind and mark, and
+// in the header of a variable that closures share all that follows them.
 func padded(v, w uint64) bool {
-	const count, kind, padding = 0xffffffff, 0xf << 32, 0xffff << 48
-	return v&^padding == w&^padding && v&kind == varRefKind<<32 && v&count > 0 && v&count < 1<<16
+	const count, kind, header, variable = 0xffffffff, 0xf << 32, 0xe0 << 32, 0xffff << 48
+	if v&count == 0 || v&count >= 1<<16 {
+		return false
+	}
+	differ := v ^ w
+	if v&kind == varRefKind<<32 {
+		differ &^= variable
+	}
+	return differ&^header == 0
 }
 
 func bitsOf(t time.Duration) uint64 { return math.Float64bits(float64(t.Milliseconds())) }
