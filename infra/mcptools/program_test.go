@@ -38,21 +38,21 @@ func serveAs(kind string) int {
 		fmt.Fprintln(os.Stderr, "no database at /srv/secret")
 		return 3
 	case "that is silent":
-		select {}
+		stay()
 	case "that says something else":
 		fmt.Println("Server ready")
-		select {}
+		stay()
 	case "with a long line":
 		signal.Ignore(syscall.SIGPIPE)
 		fmt.Println(strings.Repeat("x", 5<<20))
-		select {}
+		stay()
 	case "that stays":
 		signal.Ignore(syscall.SIGTERM)
 		child := exec.Command("sleep", "1000")
 		if err := child.Start(); err != nil {
 			return 1
 		}
-		defer func() { select {} }() // when its input has ended
+		defer stay() // when its input has ended
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "local", Version: "1"}, nil)
 	text := func(text string) (*sdk.CallToolResult, any, error) {
@@ -84,6 +84,9 @@ func serveAs(kind string) int {
 	_ = s.Run(context.Background(), &sdk.StdioTransport{})
 	return 0
 }
+
+// stay waits for the end of the process from outside. Without cgo, a select without cases would end it as a deadlock.
+func stay() { <-time.After(time.Hour) }
 
 // local opens a catalogue with a server of the test binary.
 func local(t *testing.T, kind, more string) *mcptools.Catalogue {
