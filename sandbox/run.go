@@ -74,6 +74,8 @@ type stage struct {
 	charged int64
 	// logsDropped counts the console calls beyond the limit.
 	logsDropped int
+	// yielded is when a console call last let other goroutines run, since the start of the run.
+	yielded time.Duration
 	// compiled is set once the code compiled: from then on a SyntaxError is the guest's own.
 	compiled bool
 	// failed is set once the result has the exception that ended the run.
