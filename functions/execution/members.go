@@ -6,6 +6,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -66,7 +67,7 @@ func membersOf(b []byte, a Abridged, duplicates bool) ([]Member, error) {
 
 // ValidJSON reports whether text is a JSON value without duplicate names that nests no deeper than a request may.
 func ValidJSON(text []byte) bool {
-	duplicates, err := precheck(text)
+	duplicates, err := precheckAny(text, MaxRequestBytes, math.MaxInt)
 	if err != nil {
 		return false
 	}

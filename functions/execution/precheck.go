@@ -17,6 +17,11 @@ func precheck(b []byte) (duplicates bool, err error) { return precheckUpTo(b, Ma
 
 // precheckUpTo scans like precheck, and accepts at most so many bytes.
 func precheckUpTo(b []byte, most int) (duplicates bool, err error) {
+	return precheckAny(b, most, maxMembers)
+}
+
+// precheckAny scans like precheck, and accepts at most so many bytes, and members of the outermost object.
+func precheckAny(b []byte, most, members int) (duplicates bool, err error) {
 	switch {
 	case len(b) == 0:
 		return false, invalid("", "the body is empty; send a JSON object with the member code")
@@ -25,7 +30,7 @@ func precheckUpTo(b []byte, most int) (duplicates bool, err error) {
 	case !validUTF8(b):
 		return false, invalid("", "the body is not valid UTF-8 (byte %d)", firstInvalid(b))
 	}
-	s := shape{b: b, names: newMemberNames()}
+	s := shape{b: b, names: newMemberNames(), mostMembers: members}
 	return s.walk()
 }
 
@@ -44,7 +49,15 @@ type shape struct {
 	// most is the number of entries that the current member of the outermost object may have; 0 means any number.
 	most, entries int
 	member        string
+	// members counts those of the outermost object, which may have mostMembers.
+	members, mostMembers int
 }
+
+// maxMembers is how many members the outermost object of a request may have: more than any body has, and few enough
+// that a body of names alone is refused before they are compared.
+const maxMembers = 1000
+
+const tooManyMembers = "the object has more than %d members; what is accepted here has far fewer"
 
 func (s *shape) walk() (duplicates bool, err error) {
 	for i := 0; i < len(s.b); i++ {
@@ -54,6 +67,9 @@ func (s *shape) walk() (duplicates bool, err error) {
 			if s.objects[s.depth] > 0 && namesMember(s.b, end) {
 				duplicates = s.names.add(s.b, i, end, s.objects[s.depth]) || duplicates
 				if s.depth == 1 {
+					if s.members++; s.members > s.mostMembers {
+						return false, invalid("", tooManyMembers, s.mostMembers)
+					}
 					s.member = plainName(s.b[i:end])
 					s.most, s.entries = mostEntries(s.member), 1
 				}
