@@ -66,7 +66,7 @@ func (in *Inputs) OpenFleet(ctx context.Context) (*Fleet, error) {
 	}
 	where := fmt.Sprintf("%d processes, one execution each at a time", places)
 	if set.Auth.Tenanted() {
-		where += ", each of one tenant for its life"
+		where += fmt.Sprintf(", each of one tenant for its life; up to %d more stay warm for tenants", warm(set.Auth))
 	}
 	return &Fleet{Invoker: pool.Pool, places: places - spareProcesses, spare: spareProcesses, pool: pool, Where: where},
 		nil
@@ -172,6 +172,26 @@ func reserve(auth settings.Auth) int {
 		return 1
 	}
 	return 0
+}
+
+// Warm processes take at most warmShare of the machine's memory, and are at most maxWarm. An idle one has 20 MiB of its
+// own and shares 25 MiB with the others (measured with smaps_rollup after three executions).
+const (
+	warmShare = 8
+	warmBytes = 48 << 20
+	maxWarm   = 64
+)
+
+// warm returns how many further processes stay idle for tenants that pause.
+func warm(auth settings.Auth) int {
+	if !auth.Tenanted() {
+		return 0
+	}
+	memory, err := machineMemory()
+	if err != nil {
+		return 0
+	}
+	return int(min(memory/warmShare/warmBytes, maxWarm))
 }
 
 // Close ends the fleet's processes.
@@ -284,6 +304,7 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 	}
 	cfg.Sealed = &localinvoke.Sealed{
 		KeepCode: set.Records.KeepCode, PerTenant: set.Auth.Tenanted(), Reserve: reserve(set.Auth),
+		Warm:    warm(set.Auth),
 		Redact:  (&redaction{in: in, secret: secret}).apply,
 		Outside: process.Outside{Rules: in.Rules, RemoteTools: in.Tools.remote, Secret: secret, MemoryBytes: memory},
 	}

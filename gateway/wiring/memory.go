@@ -14,15 +14,17 @@ const (
 	heapAlone  = 0.9
 )
 
-// limitMemory sets the runtime's memory limit from the container (cgroup v2 or v1) or the machine, unless GOMEMLIMIT
-// sets it. A burst of large requests then costs processor time, not the process.
+// machineMemory returns the memory in bytes of the container (cgroup v2 or v1) or of the machine.
+var machineMemory = memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
+
+// limitMemory sets the runtime's memory limit from the container or the machine, unless GOMEMLIMIT sets it. A burst of
+// large requests then costs processor time, not the process.
 func limitMemory(set settings.Settings, log *slog.Logger) {
 	part := heapBeside
 	if set.Invoker == "lambda" {
 		part = heapAlone
 	}
-	_, err := memlimit.Set(memlimit.WithRatio(part),
-		memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)))
+	_, err := memlimit.Set(memlimit.WithRatio(part), memlimit.WithProvider(machineMemory))
 	if err != nil {
 		log.Warn("the memory limit of the container cannot be read; set GOMEMLIMIT", "error", err)
 	}

@@ -83,12 +83,16 @@ type Sealed struct {
 	Engines Engines
 	// MaxRequests bounds the requests of one execution for connections and secrets. Default 1024.
 	MaxRequests int
-	// PerTenant binds each process to the tenant of its first execution. If no process is free for a tenant, one of
-	// another tenant is replaced.
+	// PerTenant binds each process to the tenant of its first execution. If no process is free for a tenant and Warm
+	// allows no further one, one of another tenant is replaced.
 	PerTenant bool
 	// Reserve is the number of additional processes that keeps an unbound one ready for a tenant without a process. It
 	// requires PerTenant. Default 0.
 	Reserve int
+	// Warm is the number of further processes. They do not add to the executions at a time: they keep processes of
+	// tenants that pause. One starts if no process is free for a tenant, and ends after ten minutes without work. Warm
+	// requires PerTenant. Default 0.
+	Warm int
 	// Fetch reads an invocation that was too large to send; nil refuses it.
 	Fetch func(context.Context, execution.Handover) ([]byte, error)
 }
@@ -97,11 +101,11 @@ func (s *Sealed) checked() (*Sealed, error) {
 	if s.Records == nil {
 		return nil, errors.New("function pool: Sealed.Records is not set")
 	}
-	if min(s.MaxRequests, s.Reserve) < 0 || s.WriteTimeout < 0 {
+	if min(s.MaxRequests, s.Reserve, s.Warm) < 0 || s.WriteTimeout < 0 {
 		return nil, errors.New("function pool: a count or duration of Sealed is negative")
 	}
-	if s.Reserve > 0 && !s.PerTenant {
-		return nil, errors.New("function pool: Sealed.Reserve goes with PerTenant")
+	if max(s.Reserve, s.Warm) > 0 && !s.PerTenant {
+		return nil, errors.New("function pool: Sealed.Reserve and Sealed.Warm go with PerTenant")
 	}
 	c := *s
 	c.WriteTimeout = or(c.WriteTimeout, 10*time.Second)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke/internal/child"
 )
 
-// A Pool runs executions on a fixed number of function processes. It is safe for concurrent use.
+// A Pool runs executions on function processes, at most a fixed number at a time. It is safe for concurrent use.
 type Pool struct {
 	cfg     Config
 	arn     string
@@ -25,9 +26,10 @@ type Pool struct {
 	spawner *child.Spawner
 	roster  roster
 
-	calls sync.WaitGroup // Invokes in progress
-	slots sync.WaitGroup
-	stop  context.CancelFunc // ends the slots and the watch
+	calls   sync.WaitGroup // Invokes in progress
+	slots   sync.WaitGroup
+	running context.Context    // of the slots and the watch
+	stop    context.CancelFunc // ends them
 
 	mu        sync.Mutex
 	byAddress map[string]*process
@@ -55,26 +57,26 @@ func New(ctx context.Context, cfg Config) (*Pool, error) {
 		byAddress: map[string]*process{},
 	}
 	p.roster.limit = cfg.MaxWaiting
-	p.roster.evict = func(proc *process) { proc.kill(tenancy) }
+	p.roster.evict, p.roster.grow = func(proc *process) { proc.kill(tenancy) }, p.grow
 	if s := cfg.Sealed; s != nil {
 		p.roster.apart, p.roster.reserve = s.PerTenant, s.Reserve
+		p.roster.size = sizes{places: cfg.Processes, now: cfg.Processes, most: cfg.Processes + s.Warm}
 	} else {
 		if err := p.listen(); err != nil {
 			return nil, err
 		}
 	}
 	p.spawner = child.NewSpawner()
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p.stop = stop
+	p.running, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	first := make(chan error, cfg.Processes)
 	for range cfg.Processes {
 		s := &slot{pool: p}
 		p.places = append(p.places, s)
 	}
 	for _, s := range p.places {
-		p.slots.Go(func() { s.keep(running, first) })
+		p.run(s, first)
 	}
-	p.slots.Go(func() { p.watch(running) })
+	p.slots.Go(func() { p.watch(p.running) })
 	select {
 	case err = <-first:
 	case <-ctx.Done():
@@ -84,6 +86,28 @@ func New(ctx context.Context, cfg Config) (*Pool, error) {
 		return nil, errors.Join(err, p.Close(context.WithoutCancel(ctx)))
 	}
 	return p, nil
+}
+
+// grow starts a further process in the place of gap. Its slot ends with it once the roster does not need it.
+func (p *Pool) grow(gap *process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	s := &slot{pool: p, last: gap, extra: true}
+	p.places = append(p.places, s)
+	p.run(s, nil)
+}
+
+// run keeps a process in s until the pool is closed or s is over.
+func (p *Pool) run(s *slot, first chan<- error) {
+	p.slots.Go(func() {
+		s.keep(p.running, first)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.places = slices.DeleteFunc(p.places, func(other *slot) bool { return other == s })
+	})
 }
 
 // listen serves the Runtime API.

@@ -60,11 +60,13 @@ type milestones struct {
 	gone     chan struct{} // the process has ended and was reaped
 }
 
-// binding is the tenant of a process. It belongs to the roster.
+// binding is the tenant of a process, and its place in the pool. It belongs to the roster.
 type binding struct {
-	tenant string // if bound is set
-	bound  bool
-	left   bool // it ends, and its successor is not ready
+	tenant    string // if bound is set
+	bound     bool
+	left      bool // it ends, and its successor is not ready
+	unneeded  bool // it ends without a successor
+	idleSince time.Time
 }
 
 // fate is why and whether a process ends.
@@ -89,6 +91,7 @@ const (
 	silence   cause = "silence"
 	spent     cause = "spent"
 	tenancy   cause = "tenancy"
+	unused    cause = "unused"
 	shutdown  cause = "shutdown"
 )
 

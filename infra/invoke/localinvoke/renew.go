@@ -33,6 +33,7 @@ func (p *Pool) offer(proc *process, over *conn) bool {
 	if p.replaced(proc) {
 		return true
 	}
+	proc.idleSince = p.cfg.Now()
 	p.roster.put(proc)
 	if proc.wornBy() != notKilled && p.roster.take(proc) { // since it was looked at
 		p.replaced(proc)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 )
 
 // errBusy refuses a call because too many calls wait.
@@ -14,8 +15,8 @@ var errBusy = errors.New("too many calls are waiting for a function process")
 // the most recently used process goes first, because its memory is warm.
 //
 // If tenants are kept apart, a process serves only the tenant of its first call. A call takes a process of its own
-// tenant or an unbound one. If there is neither, the process that was idle longest is evicted, and the call waits for
-// its replacement.
+// tenant or an unbound one. If there is neither, a further process starts or, if there are as many as may be, the one
+// that was idle longest is evicted, and the call waits for the new one. No more calls than places have a process.
 //
 // A caller owes the processes of its finished calls until they are idle again or, if they ended, replaced. If tenants
 // are kept apart, a caller that owes one does not get the last idle process that may serve its tenant: calls that end
@@ -30,10 +31,27 @@ type roster struct {
 	apart   bool
 	evict   func(*process)
 	reserve int
-	coming  int // processes that ended or are ending, and whose successors, which are unbound, are not ready yet
-	owed    map[caller]int
+	size    sizes
+	// grow starts a further process in the place of one that never was, which it passes to replaced.
+	grow   func(*process)
+	coming int // processes that ended or are ending, and whose successors, which are unbound, are not ready yet
+	lent   int // processes that calls have, until they are idle again or replaced
+	owed   map[caller]int
 	// down, if set, is why no process will come: claims fail with it at once.
 	down error
+}
+
+// sizes are the numbers of processes of a roster that keeps tenants apart.
+type sizes struct {
+	places int // calls that may have a process at the same time
+	now    int // processes, ready or not
+	most   int // what now may grow to
+}
+
+// A change is what follows from a change of a roster once it is unlocked: the end of a process, or the start of one.
+type change struct {
+	evicted *process
+	grown   *process // the one that never was
 }
 
 // A caller is a subject of a tenant.
@@ -59,9 +77,9 @@ func (r *roster) claim(ctx context.Context, c *call) (*process, error) {
 	r.mu.Lock()
 	if p := r.pick(c); p != nil {
 		r.lend(p, c)
-		evicted := r.refill()
+		next := r.refill()
 		r.mu.Unlock()
-		r.end(evicted)
+		r.apply(next)
 		return p, nil
 	}
 	if r.down != nil {
@@ -74,12 +92,12 @@ func (r *roster) claim(ctx context.Context, c *call) (*process, error) {
 	}
 	w := &waiter{call: c, ready: make(chan *process, 1)}
 	r.waiting = append(r.waiting, w)
-	var evicted *process
+	var next change
 	if r.owed[c.by] == 0 {
-		evicted = r.makeRoom()
+		next = r.makeRoom()
 	}
 	r.mu.Unlock()
-	r.end(evicted)
+	r.apply(next)
 
 	select {
 	case p, ok := <-w.ready:
@@ -103,20 +121,14 @@ func (r *roster) claim(ctx context.Context, c *call) (*process, error) {
 	return nil, ctx.Err()
 }
 
-// put offers a process that is ready for work. The first waiting call that may have it gets it; a process that may not
-// serve that call is evicted for one that may.
+// put offers a process that is ready for work. The first waiting call that may have it gets it.
 func (r *roster) put(p *process) {
 	r.mu.Lock()
 	r.settle(p)
 	r.idle = append(r.idle, p)
-	var evicted *process
-	if w := r.serve(); w == nil {
-		evicted = r.refill()
-	} else if i := slices.Index(r.idle, p); i >= 0 && !r.suits(p, w.call.by.tenant) {
-		evicted = r.remove(i)
-	}
+	next := r.settled()
 	r.mu.Unlock()
-	r.end(evicted)
+	r.apply(next)
 }
 
 // ended notes that a call of a process is over. The process may be idle again already.
@@ -133,11 +145,14 @@ func (r *roster) ended(p *process, c *call) {
 	r.owed[c.by]++
 }
 
-// leave notes that a process, which is not idle, ends.
-func (r *roster) leave(p *process) {
+// leave notes that a process, which is not idle, ends. It reports whether the process has a successor.
+func (r *roster) leave(p *process) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.leaves(p)
+	if !p.unneeded {
+		r.leaves(p)
+	}
+	return !p.unneeded
 }
 
 func (r *roster) leaves(p *process) {
@@ -155,14 +170,17 @@ func (r *roster) replaced(p *process) {
 		p.left = false
 		r.coming--
 	}
-	var evicted *process
-	if r.serve() != nil {
-		evicted = r.makeRoom()
-	} else {
-		evicted = r.refill()
-	}
+	next := r.settled()
 	r.mu.Unlock()
-	r.end(evicted)
+	r.apply(next)
+}
+
+// settled serves waiting calls after a loan was settled, and brings a process if one is needed.
+func (r *roster) settled() change {
+	if r.serve() != nil {
+		return r.makeRoom()
+	}
+	return r.refill()
 }
 
 // settle ends the loan of a process.
@@ -172,6 +190,9 @@ func (r *roster) settle(p *process) {
 		if r.owed[by]--; r.owed[by] == 0 {
 			delete(r.owed, by)
 		}
+	}
+	if p.loan.call != nil {
+		r.lent--
 	}
 	p.loan = loan{}
 }
@@ -201,7 +222,7 @@ func (r *roster) serve() *waiter {
 // pick takes the idle process that serves a call best; nil if none may serve it.
 func (r *roster) pick(c *call) *process {
 	tenant := c.by.tenant
-	if r.owed[c.by] > 0 && r.suitable(tenant) < 2 {
+	if r.full() || r.owed[c.by] > 0 && r.suitable(tenant) < 2 {
 		return nil
 	}
 	best := -1
@@ -241,16 +262,19 @@ func (r *roster) suitable(tenant string) int {
 // lend hands a process to a call.
 func (r *roster) lend(p *process, c *call) {
 	p.loan = loan{call: c}
+	r.lent++
 	if r.apart {
 		p.bound, p.tenant = true, c.by.tenant
 	}
 }
 
-// refill takes the process that was idle longest out of the roster if too few unbound ones are idle, and returns it;
-// its replacement is unbound.
-func (r *roster) refill() *process {
+// full reports whether as many calls as may be have a process.
+func (r *roster) full() bool { return r.apart && r.lent >= r.size.places }
+
+// refill brings a process if too few unbound ones are idle.
+func (r *roster) refill() change {
 	if !r.apart {
-		return nil
+		return change{}
 	}
 	free, oldest := r.coming, -1
 	for i, p := range r.idle {
@@ -261,32 +285,72 @@ func (r *roster) refill() *process {
 			oldest = i
 		}
 	}
-	if free >= r.reserve || oldest < 0 {
-		return nil
+	if free >= r.reserve {
+		return change{}
 	}
-	return r.remove(oldest)
+	return r.unbound(oldest)
 }
 
-// makeRoom takes an idle process out of the roster for a call that no process may serve.
-func (r *roster) makeRoom() *process {
-	if len(r.idle) == 0 || r.coming >= len(r.waiting) {
-		return nil
+// makeRoom brings a process for a call that no idle one may serve.
+func (r *roster) makeRoom() change {
+	if r.full() || r.coming >= len(r.waiting) {
+		return change{}
 	}
-	return r.remove(0)
+	return r.unbound(0)
 }
 
-func (r *roster) remove(i int) *process {
+// unbound brings an unbound process: a further one or, if there are as many as may be, the successor of idle process i,
+// which leaves the roster; none if there is no such process.
+func (r *roster) unbound(i int) change {
+	if r.size.now < r.size.most {
+		r.size.now++
+		p := &process{}
+		r.leaves(p)
+		return change{grown: p}
+	}
+	if i < 0 || i >= len(r.idle) {
+		return change{}
+	}
 	p := r.idle[i]
 	r.idle = slices.Delete(r.idle, i, i+1)
 	r.leaves(p)
+	return change{evicted: p}
+}
+
+func (r *roster) apply(c change) {
+	if c.evicted != nil {
+		r.evict(c.evicted)
+	}
+	if c.grown != nil {
+		r.grow(c.grown)
+	}
+}
+
+// shrink takes the bound process that was idle longest out of the roster if there are more processes than places and it
+// has been idle since before then. It is not replaced.
+func (r *roster) shrink(then time.Time) *process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.size.now <= r.size.places {
+		return nil
+	}
+	i := slices.IndexFunc(r.idle, func(p *process) bool { return p.bound })
+	if i < 0 || !r.idle[i].idleSince.Before(then) {
+		return nil
+	}
+	p := r.idle[i]
+	r.idle = slices.Delete(r.idle, i, i+1)
+	r.size.now--
+	p.unneeded = true
 	return p
 }
 
-// end evicts a process, which may be nil.
-func (r *roster) end(p *process) {
-	if p != nil {
-		r.evict(p)
-	}
+// stay makes the roster keep the number of processes that it has, without one that cannot start.
+func (r *roster) stay() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.size.now--
+	r.size.most = r.size.now
 }
 
 // take removes p and reports whether it was idle; if so, the caller owns it.

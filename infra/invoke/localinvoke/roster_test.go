@@ -11,7 +11,7 @@ import (
 // offered returns a roster of n idle processes that keeps tenants apart, and the number of processes it evicted.
 func offered(n int) (r *roster, evicted *int) {
 	evicted = new(int)
-	r = &roster{limit: 100, apart: true, evict: func(*process) { *evicted++ }}
+	r = &roster{limit: 100, apart: true, evict: func(*process) { *evicted++ }, size: sizes{places: 100, now: n, most: n}}
 	for range n {
 		r.put(&process{})
 	}
@@ -213,4 +213,115 @@ func TestSettledCallerGetsAProcessOfAnotherTenant(t *testing.T) {
 			t.Errorf("got %p, want %p", p, next)
 		}
 	})
+}
+
+// A tenant without a process gets a further one as long as there may be more, and then that of another tenant.
+func TestRosterGrows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, evicted := offered(1)
+		r.size.most = 2
+		r.grow = func(gap *process) {
+			go func() {
+				r.put(&process{})
+				r.replaced(gap)
+			}()
+		}
+		for _, tenant := range []string{"a", "b", "c"} {
+			p, err := r.claim(t.Context(), callOf(tenant, "one"))
+			if err != nil {
+				t.Fatalf("tenant %s: %v", tenant, err)
+			}
+			r.put(p)
+			if tenant == "b" && *evicted != 0 {
+				t.Errorf("%d evicted for the second tenant, want a further process", *evicted)
+			}
+			if tenant != "b" {
+				continue
+			}
+			// The third tenant waits for the successor of the process that is evicted.
+			r.evict = func(old *process) {
+				*evicted++
+				go func() {
+					r.put(&process{})
+					r.replaced(old)
+				}()
+			}
+		}
+		if *evicted != 1 {
+			t.Errorf("%d evicted for the third tenant, want 1", *evicted)
+		}
+		if r.coming != 0 || r.lent != 0 {
+			t.Errorf("%d processes coming and %d lent, want none", r.coming, r.lent)
+		}
+	})
+}
+
+// No more calls than places have a process, however many are idle.
+func TestPlacesBoundTheCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := offered(2)
+		r.size.places = 1
+		first := lent(t, r, callOf("a", "one"))
+		got := make(chan *process, 1)
+		go func() {
+			p, err := r.claim(t.Context(), callOf("b", "two"))
+			if err != nil {
+				t.Error(err)
+			}
+			got <- p
+		}()
+		synctest.Wait()
+		if n := r.waitingNow(); n != 1 {
+			t.Fatalf("%d calls wait, want 1", n)
+		}
+		r.put(first)
+		if p := <-got; p == nil || p == first {
+			t.Errorf("the second call got %p, want the process that is not %p", p, first)
+		}
+	})
+}
+
+// Only bound processes that were idle for long end, and only while there are more processes than places.
+func TestUnusedProcessesEnd(t *testing.T) {
+	t.Parallel()
+	r, _ := offered(3)
+	r.size.places = 2
+	then := time.Unix(1000, 0)
+	p := lent(t, r, callOf("a", "one"))
+	p.idleSince = then
+	r.put(p)
+	if got := r.shrink(then); got != nil {
+		t.Errorf("took a process that is idle since %v", got.idleSince)
+	}
+	if got := r.shrink(then.Add(time.Second)); got != p {
+		t.Errorf("took %p, want the bound process %p", got, p)
+	}
+	if r.leave(p) {
+		t.Error("a process that is not needed has a successor")
+	}
+	if got := r.shrink(then.Add(time.Hour)); got != nil {
+		t.Error("took a process although there are as many as places")
+	}
+}
+
+// If a further process does not start, the roster keeps those that it has.
+func TestRosterStays(t *testing.T) {
+	t.Parallel()
+	r, evicted := offered(1)
+	r.size.most = 5
+	var gaps []*process
+	r.grow = func(gap *process) { gaps = append(gaps, gap) }
+	r.reserve = 1
+	p := lent(t, r, callOf("a", "one"))
+	if len(gaps) != 1 {
+		t.Fatalf("%d further processes, want 1", len(gaps))
+	}
+	r.stay()
+	r.replaced(gaps[0])
+	r.put(p)
+	if len(gaps) != 1 || *evicted != 1 {
+		t.Errorf("%d further processes and %d evicted, want 1 and 1", len(gaps), *evicted)
+	}
 }

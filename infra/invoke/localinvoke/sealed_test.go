@@ -3,7 +3,7 @@
 package localinvoke_test
 
 import (
-	"cmp"
+	stdcmp "cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/functions/events"
 	"github.com/airlock-run/airlock/functions/execution"
@@ -42,7 +44,7 @@ func beSealed() {
 		}
 		if inv.Request.Code == "scanned" {
 			return execution.Result{ID: inv.ID, Status: execution.Completed,
-					Result: json.RawMessage(cmp.Or(string(sealed.Scan(ctx)), "null"))},
+					Result: json.RawMessage(stdcmp.Or(string(sealed.Scan(ctx)), "null"))},
 				link.Append(ctx, audit.Record{ID: inv.ID})
 		}
 		if asked, ok := asks(ctx, outside, inv.Request.Code); ok {
@@ -299,6 +301,34 @@ func TestTenantsApart(t *testing.T) {
 	if again, err := p.Invoke(t.Context(), inv, nil); err != nil ||
 		string(again.Result.Result) != string(first.Result.Result) {
 		t.Errorf("the tenant's own process was not found: %s then %s, %v", first.Result.Result, again.Result.Result, err)
+	}
+}
+
+// Tenants that alternate, more of them than places, keep their processes.
+func TestTenantsStayWarm(t *testing.T) {
+	cfg := config(t)
+	cfg.Env, cfg.Processes = []string{"FUNCTION=sealed"}, 2
+	cfg.Sealed = &localinvoke.Sealed{Records: forgetful{}, PerTenant: true, Reserve: 1, Warm: 4}
+	p := newPool(t, cfg)
+	rounds := make([][]string, 3)
+	for i := range rounds {
+		for n := range 6 {
+			inv := invocation("pid")
+			inv.Caller.Tenant = fmt.Sprint("tenant-", n)
+			r, err := p.Invoke(t.Context(), inv, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rounds[i] = append(rounds[i], string(r.Result.Result))
+		}
+	}
+	for i, round := range rounds[1:] {
+		if diff := cmp.Diff(rounds[0], round); diff != "" {
+			t.Errorf("round %d: tenants changed their processes (-first +now):\n%s", i+2, diff)
+		}
+	}
+	if n := len(p.Stats().Processes); n > 7 {
+		t.Errorf("%d processes, want at most 7", n)
 	}
 }
 

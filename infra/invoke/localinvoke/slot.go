@@ -21,6 +21,9 @@ const (
 type slot struct {
 	pool *Pool
 	last *process // the one that ended last, until it is replaced
+	// extra slots are not kept if their first process does not start.
+	extra bool
+	over  bool // its process was not needed any more
 
 	// Guarded by the pool's mu.
 	current  *process
@@ -30,8 +33,8 @@ type slot struct {
 	trend    trend
 }
 
-// keep runs one process after another until ctx is done. It sends to first the error of the first process, nil when
-// it is ready.
+// keep runs one process after another until ctx is done or none is needed. It sends to first the error of the first
+// process, nil when it is ready.
 func (s *slot) keep(ctx context.Context, first chan<- error) {
 	report := func(err error) {
 		if first != nil {
@@ -42,7 +45,12 @@ func (s *slot) keep(ctx context.Context, first chan<- error) {
 	pause, useless := firstPause, 0
 	for ctx.Err() == nil {
 		short, err := s.once(ctx, func() { report(nil) })
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || s.over {
+			break
+		}
+		if s.extra && err != nil {
+			s.pool.roster.stay()
+			s.pool.cfg.Logger.Warn("no further function process starts; tenants replace one another's", "error", err)
 			break
 		}
 		s.restarted(err)
@@ -89,8 +97,11 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 		s.settle()
 		select {
 		case <-proc.ready:
-			p.roster.leave(proc)
-			s.last = proc
+			if p.roster.leave(proc) {
+				s.last = proc
+			} else {
+				s.over = true
+			}
 		default: // it never was in the roster
 		}
 	}()
@@ -109,7 +120,7 @@ func (s *slot) once(ctx context.Context, onReady func()) (short bool, err error)
 	for ready := proc.ready; ; {
 		select {
 		case <-ready:
-			ready = nil
+			ready, s.extra = nil, false
 			late.Stop()
 			s.started()
 			s.settle()

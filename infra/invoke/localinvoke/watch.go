@@ -16,6 +16,9 @@ const (
 	warmUp = 100
 )
 
+// unusedAfter is how long a process of a tenant stays idle before it ends, if there are more processes than places.
+const unusedAfter = 10 * time.Minute
+
 // trend holds the samples of one process.
 type trend struct {
 	at         time.Time
@@ -69,8 +72,14 @@ func (p *Pool) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			for _, s := range p.places {
+			p.mu.Lock()
+			places := slices.Clone(p.places)
+			p.mu.Unlock()
+			for _, s := range places {
 				p.sample(s)
+			}
+			if proc := p.roster.shrink(p.cfg.Now().Add(-unusedAfter)); proc != nil {
+				proc.kill(unused)
 			}
 		}
 	}
