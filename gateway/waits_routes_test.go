@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -339,7 +340,7 @@ func TestAgentsAsk(t *testing.T) {
 					if !strings.Contains(r.Params.Message, "asks for approval") {
 						t.Errorf("asked %q", r.Params.Message)
 					}
-					return c.form, nil
+					return form(c.form.Action, maps.Clone(c.form.Content)), nil // the client adds to the content
 				}
 			}
 			session := s.agentWith(t, c.protocol, token(t, "ann", "acme", c.scope), o)
