@@ -381,6 +381,7 @@ func TestAuditRoutes(t *testing.T) {
 	for _, bad := range []string{
 		"limit=0", "limit=501", "limit=x", "cursor=%2e%2e", "status=dead", "since=yesterday", "until=1",
 		"since=2025-01-02&until=2025-01-01", "limit=1&limit=2", "sort=asc", "%zz=1",
+		"function=" + strings.Repeat("f", 65),
 	} {
 		if _, kind := s.do(t, "GET", "/api/audit/executions?"+bad, "").problem(t, 400); kind != "invalid_request" {
 			t.Errorf("%s: %s", bad, kind)
@@ -388,6 +389,27 @@ func TestAuditRoutes(t *testing.T) {
 	}
 	for _, id := range []string{"exec_00000000000000000000000000", "..%2f..%2fetc", "x"} {
 		s.do(t, "GET", "/api/audit/execution/"+id, "").problem(t, 404)
+	}
+}
+
+// Records are listed by the function that ran, in the API and among the executions of a live stream.
+func TestRecordsOfAFunction(t *testing.T) {
+	t.Parallel()
+	report, other := record("exec_01AAAAAAAAAA", "acme", "completed", 0), record("exec_01BBBBBBBBBB", "acme", "error", 0)
+	report.Function = &audit.FunctionRef{Name: "report", Version: 2}
+	other.Function = &audit.FunctionRef{Name: "other", Version: 2}
+	plain := record("exec_01CCCCCCCCCC", "acme", "completed", 0)
+	s := serve(t, options{records: &ledger{records: []audit.Record{report, other, plain}}})
+	for function, want := range map[string]int{"report": 1, "other": 1, "none": 0, "": 3} {
+		page := s.do(t, "GET", "/api/audit/executions?function="+function, "").json(t)
+		if items := page["items"].([]any); len(items) != want {
+			t.Errorf("%q: %v", function, items)
+		}
+		f := s.follow(t, "view=dashboard&function="+function)
+		f.until(func(shown map[string]map[string]any) bool { return shown["ended"] != nil })
+		if items := f.shown["ended"]["executions"].([]any); len(items) != want {
+			t.Errorf("live, %q: %v", function, items)
+		}
 	}
 }
 

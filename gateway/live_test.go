@@ -155,7 +155,7 @@ func TestLiveSecurity(t *testing.T) {
 	s.do(t, "GET", "/api/live?view=security", "").problem(t, 401)
 	for _, bad := range []string{
 		"", "view=nothing", "view=security&window=1ms", "view=dashboard&status=x", "view=dashboard&x=1",
-		"view=dashboard&policy=" + strings.Repeat("p", 65),
+		"view=dashboard&policy=" + strings.Repeat("p", 65), "view=dashboard&function=" + strings.Repeat("f", 65),
 	} {
 		s.do(t, "GET", "/api/live?"+bad, "", acme).problem(t, 400)
 	}

@@ -132,9 +132,7 @@ func (l *ledger) List(_ context.Context, q audit.Query) (audit.Page, error) {
 			passed = r.ID == q.Cursor
 			continue
 		}
-		if (q.Status != "" && r.Status != q.Status) || (q.Policy != "" && r.Policy != q.Policy) ||
-			(q.Tenant != "" && r.Caller.Tenant != q.Tenant) ||
-			(!q.Since.IsZero() && r.Time.Before(q.Since)) || (!q.Until.IsZero() && !r.Time.Before(q.Until)) {
+		if !q.Selects(r) {
 			continue
 		}
 		if len(page.Items) == q.Limit {

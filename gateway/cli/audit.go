@@ -187,6 +187,7 @@ func (a *auditTool) listCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List records, newest first",
 		Example: "  airlock audit list --limit 20\n" +
+			"  airlock audit list --function report --status error\n" +
 			"  airlock audit list --status blocked --since 7d --json | jq -r '.items[].id'",
 		Args: cobra.NoArgs,
 	}
@@ -225,6 +226,7 @@ func (a *auditTool) listCommand() *cobra.Command {
 	f.StringVar(&q.Status, "status", "", "only records with this status: completed, error, timeout, blocked or cancelled")
 	f.StringVar(&q.Policy, "policy", "", "only records under this tier")
 	f.StringVar(&q.Tenant, "tenant", "", "only records of this tenant")
+	f.StringVar(&q.Function, "function", "", "only records of runs of this saved function")
 	f.StringVar(&since, "since", "", "only records received at that time or later (2006-01-02, 2006-01-02T15:04:05Z, or "+
 		"36h ago)")
 	f.StringVar(&until, "until", "", "only records received before that time")

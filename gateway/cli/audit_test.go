@@ -44,6 +44,9 @@ func TestAuditCommands(t *testing.T) {
 		r := recordstest.Sample(time.Now().Add(time.Duration(i-5) * 24 * time.Hour))
 		r.Status = []string{"completed", "error"}[i%2]
 		r.Caller.Tenant = "\x1b[31mred"
+		if i == 2 {
+			r.Function = &audit.FunctionRef{Name: "report", Version: 1}
+		}
 		if err := store.Append(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -73,6 +76,9 @@ func TestAuditCommands(t *testing.T) {
 	if out := expect(0, ids[4], "list", "--status", "completed", "--limit", "2"); strings.Contains(out, ids[0]) ||
 		strings.Contains(out, ids[3]) {
 		t.Errorf("list: %s", out)
+	}
+	if out := expect(0, ids[2], "list", "--function", "report"); strings.Contains(out, ids[1]) {
+		t.Errorf("list --function: %s", out)
 	}
 	var page struct {
 		Items []audit.Record

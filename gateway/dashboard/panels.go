@@ -32,14 +32,14 @@ type panel struct {
 
 // view returns the func that reads the panels which a request asks for.
 func (h *Handlers) view(c *fiber.Ctx) (func() ([]panel, error), error) {
-	given, err := api.Query(c, "view", "window", "tenant", "status", "policy")
+	given, err := api.Query(c, "view", "window", "tenant", "status", "policy", "function")
 	if err != nil {
 		return nil, err
 	}
 	caller := api.CallerOf(c)
 	f := filter{
 		Handlers: h, ctx: c.UserContext(), all: caller.May(authn.AuditReadAll),
-		status: given["status"], policy: given["policy"],
+		status: given["status"], policy: given["policy"], function: given["function"],
 	}
 	if f.tenant, err = records.TenantFor(caller, given["tenant"]); err != nil {
 		return nil, err
@@ -53,8 +53,10 @@ func (h *Handlers) view(c *fiber.Ctx) (func() ([]panel, error), error) {
 	if err := records.CheckStatus(f.status); err != nil {
 		return nil, err
 	}
-	if len(f.policy) > 64 {
-		return nil, api.Invalid("policy", "is too long")
+	for name, value := range map[string]string{"policy": f.policy, "function": f.function} {
+		if len(value) > 64 {
+			return nil, api.Invalid(name, "is too long")
+		}
 	}
 	switch given["view"] {
 	case "dashboard":
@@ -68,11 +70,12 @@ func (h *Handlers) view(c *fiber.Ctx) (func() ([]panel, error), error) {
 // A filter selects what the panels of a stream show.
 type filter struct {
 	*Handlers
-	ctx            context.Context
-	all            bool // the caller may see every tenant
-	tenant         string
-	status, policy string // of the list of executions alone
-	window, step   time.Duration
+	ctx    context.Context
+	all    bool // the caller may see every tenant
+	tenant string
+	// status, policy and function select in the list of executions alone.
+	status, policy, function string
+	window, step             time.Duration
 }
 
 // query selects the records of the window.
@@ -151,7 +154,7 @@ func (f filter) dashboard() ([]panel, error) {
 		return nil, err
 	}
 	q := f.query()
-	q.Status, q.Policy, q.Limit = f.status, f.policy, listedExecutions
+	q.Status, q.Policy, q.Function, q.Limit = f.status, f.policy, f.function, listedExecutions
 	page, err := f.cfg.Records.List(f.ctx, q)
 	if err != nil {
 		return nil, api.RecordsUnavailable(err)

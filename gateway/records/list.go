@@ -123,11 +123,15 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 }
 
 func listQuery(c *fiber.Ctx) (audit.Query, error) {
-	given, err := api.Query(c, "limit", "cursor", "status", "policy", "tenant", "since", "until")
+	given, err := api.Query(c,
+		"limit", "cursor", "status", "policy", "tenant", "function", "since", "until",
+	)
 	if err != nil {
 		return audit.Query{}, err
 	}
-	q := audit.Query{Cursor: given["cursor"], Status: given["status"], Policy: given["policy"]}
+	q := audit.Query{
+		Cursor: given["cursor"], Status: given["status"], Policy: given["policy"], Function: given["function"],
+	}
 	if q.Tenant, err = TenantFor(api.CallerOf(c), given["tenant"]); err != nil {
 		return audit.Query{}, err
 	}
@@ -139,8 +143,8 @@ func listQuery(c *fiber.Ctx) (audit.Query, error) {
 	if err := CheckStatus(q.Status); err != nil {
 		return audit.Query{}, err
 	}
-	if len(q.Policy) > 64 || len(q.Cursor) > 1024 {
-		return audit.Query{}, api.Invalid("", "policy or cursor is too long")
+	if len(q.Policy) > 64 || len(q.Function) > 64 || len(q.Cursor) > 1024 {
+		return audit.Query{}, api.Invalid("", "policy, function or cursor is too long")
 	}
 	if q.Since, err = timeParam(given, "since"); err != nil {
 		return audit.Query{}, err

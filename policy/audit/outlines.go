@@ -47,7 +47,9 @@ func (r *Outlines) plain(line []byte) (o Outline, ok bool) {
 		case `"durationMs"`:
 			return r.number(&o.DurationMs)
 		case `"caller"`:
-			return r.members(func(name string) bool { return name != `"tenant"` && r.skip() || r.text(&o.Tenant, true) })
+			return r.member(`"tenant"`, &o.Tenant)
+		case `"function"`:
+			return r.member(`"name"`, &o.Function)
 		case `"via"`:
 			return r.text(&o.Via, true)
 		case `"policy"`:
@@ -148,6 +150,16 @@ func (r *Outlines) members(fn func(name string) bool) bool {
 	}
 	t, err := r.dec.ReadToken()
 	return err == nil && t.Kind() == '}'
+}
+
+// member parses one member of an object, a string of which few different ones occur, and skips the others.
+func (r *Outlines) member(wanted string, to *string) bool {
+	return r.members(func(name string) bool {
+		if name == wanted {
+			return r.text(to, true)
+		}
+		return r.skip()
+	})
 }
 
 func (r *Outlines) skip() bool { return r.dec.SkipValue() == nil }

@@ -22,8 +22,20 @@ type Query struct {
 	Status string
 	Policy string
 	Tenant string // exact; "" means every tenant
-	Since  time.Time
-	Until  time.Time
+	// Function is the name of the saved function that ran; "" means every execution.
+	Function string
+	Since    time.Time
+	Until    time.Time
+}
+
+// Selects reports whether a record fits the query; Limit and Cursor do not matter.
+func (q Query) Selects(r Record) bool {
+	return (q.Status == "" || r.Status == q.Status) &&
+		(q.Policy == "" || r.Policy == q.Policy) &&
+		(q.Tenant == "" || r.Caller.Tenant == q.Tenant) &&
+		(q.Function == "" || r.Function != nil && r.Function.Name == q.Function) &&
+		(q.Since.IsZero() || !r.Time.Before(q.Since)) &&
+		(q.Until.IsZero() || r.Time.Before(q.Until))
 }
 
 // A Page is one page of a list. Next is empty on the last page.

@@ -33,6 +33,8 @@ type Outline struct {
 	Level    string `json:"e,omitempty"`
 	Score    int    `json:"-"`
 	Findings []Mark `json:"f,omitempty"`
+	// Function is the name of the saved function that ran, or "".
+	Function string `json:"-"`
 }
 
 // A Mark is the kind of a finding.
@@ -54,6 +56,9 @@ func OutlineOf(r Record) Outline {
 		DurationMs: r.DurationMs, QueueMs: r.Usage.QueueMs, CPUMs: r.Usage.CPUMs, Memory: r.Usage.MemoryBytes,
 		Output: r.OutputBytes, APICalls: r.Usage.APICalls, Reused: r.Reused != "",
 		Failure: failure(r.Status, r.Limit, r.Error),
+	}
+	if r.Function != nil {
+		o.Function = r.Function.Name
 	}
 	var a analysis
 	if json.Unmarshal(r.DangerAnalysis, &a) == nil {

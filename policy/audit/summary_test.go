@@ -24,6 +24,9 @@ func TestOutlines(t *testing.T) {
 			Status: "error", Limit: "memory", OutputBytes: 7, Usage: audit.Usage{CPUMs: 1, MemoryBytes: 3, APICalls: 4},
 			DangerAnalysis: json.RawMessage(analysis),
 		}
+		if analysis != "" {
+			r.Function = &audit.FunctionRef{Name: "report", Version: 3}
+		}
 		s, err := audit.Seal(r, audit.Head{Writer: "w"}, nil)
 		if err != nil {
 			t.Fatal(err)

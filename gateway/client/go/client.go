@@ -135,6 +135,7 @@ func (c *Client) Records(ctx context.Context, q audit.Query) (audit.Page, error)
 	set("cursor", q.Cursor)
 	set("status", q.Status)
 	set("policy", q.Policy)
+	set("function", q.Function)
 	if q.Limit > 0 {
 		set("limit", strconv.Itoa(q.Limit))
 	}

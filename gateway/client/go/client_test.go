@@ -58,13 +58,13 @@ func TestRequests(t *testing.T) {
 		{func() error { _, err := c.Record(ctx, "exec_1"); return err }, "GET /api/audit/execution/exec_1 Bearer secret  "},
 		{func() error {
 			page, err := c.Records(
-				ctx, audit.Query{Limit: 2, Status: "error", Since: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)},
+				ctx, audit.Query{Limit: 2, Status: "error", Function: "f", Since: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)},
 			)
 			if len(page.Items) != 1 || page.Next != "n" {
 				t.Error(page)
 			}
 			return err
-		}, "GET /api/audit/executions?limit=2&since=2025-01-02T03%3A04%3A05Z&status=error Bearer secret  "},
+		}, "GET /api/audit/executions?function=f&limit=2&since=2025-01-02T03%3A04%3A05Z&status=error Bearer secret  "},
 		{func() error {
 			items, next, err := c.Functions(ctx, "x y")
 			if len(items) != 1 || items[0].Name != "f" || next != "n" {

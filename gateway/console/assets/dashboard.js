@@ -79,7 +79,7 @@ function health(p) {
 }
 
 function ended(e) {
-  const nothing = shown.status || shown.policy ? "No execution fits these filters in this time." : "No executions in this time. Run one, and it appears here.";
+  const nothing = shown.status || shown.policy || shown.function ? "No execution fits these filters in this time." : "No executions in this time. Run one, and it appears here.";
   put(byId("executions"), e.executions.length ? e.executions.map(executionRow) : none(9, nothing));
   put(byId("failures"), e.failures.length ? e.failures.map(failureRow) : none(4, "None in this time."));
   put(byId("slowest"), e.slowest.length ? e.slowest.map(slowRow) : none(4, "None in this time."));
@@ -92,7 +92,7 @@ function ended(e) {
 byId("more").addEventListener("click", async () => {
   const button = byId("more");
   button.disabled = true;
-  const answer = await ask(`/api/audit/executions?${query({ limit: "25", cursor: next, status: shown.status, policy: shown.policy, tenant: shown.tenant })}`).catch(() => null);
+  const answer = await ask(`/api/audit/executions?${query({ limit: "25", cursor: next, status: shown.status, policy: shown.policy, function: shown.function, tenant: shown.tenant })}`).catch(() => null);
   button.disabled = false;
   if (!answer?.ok) return trouble({ detail: "older executions cannot be read now" });
   const page = await answer.json();
@@ -112,10 +112,10 @@ function policies({ names }) {
 }
 
 byId("tenant-filter").hidden = !visitor.scopes.includes("audit:read:all");
-filters(byId("filters"), { window: "1h", status: "", policy: "", tenant: "" }, (values) => {
+filters(byId("filters"), { window: "1h", status: "", policy: "", function: "", tenant: "" }, (values) => {
   shown = values;
   stop();
   byId("older").replaceChildren();
-  say("filtered", [values.status, values.policy, values.tenant].filter(Boolean).join(" · "));
+  say("filtered", [values.status, values.policy, values.function, values.tenant].filter(Boolean).join(" · "));
   stop = follow(`/api/live?${query({ view: "dashboard", ...values })}`, { figures, now, ended, policies, trouble }, trouble);
 });

@@ -2,6 +2,7 @@
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
 import { definitionOf, hookOf } from "/assets/definition.js";
 import { badge, byId, el } from "/assets/dom.js";
+import { query } from "/assets/filters.js";
 import { bytes } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
 import { codeOf } from "/assets/record.js";
@@ -135,9 +136,12 @@ function redeliver(id) {
 
 async function runs() {
   if (!visitor.may("audit:read")) return byId("runs").replaceChildren(none(6, "Runs are audit records: your credential needs the scope audit:read."));
-  const { body } = await call("/api/audit/executions?limit=500");
-  const own = body.items.filter((e) => e.function?.name === name && (!e.caller.tenant || e.caller.tenant === visitor.tenant || visitor.open)).slice(0, 20);
-  return byId("runs").replaceChildren(...(own.length === 0 ? [none(6, "It has not run lately.")] : own.map((e) => el("tr", {}, el("td", {}, link(e.id)), el("td", {}, status(e)), el("td", {}, e.via),
+  const of = { function: name, tenant: visitor.tenant };
+  const { body } = await call(`/api/audit/executions?${query({ limit: "20", ...of })}`);
+  const own = body.items;
+  byId("all-runs").href = `/dashboard?${query({ window: "30d", ...of })}`;
+  byId("all-runs").hidden = false;
+  return byId("runs").replaceChildren(...(own.length === 0 ? [none(6, "It has not run.")] : own.map((e) => el("tr", {}, el("td", {}, link(e.id)), el("td", {}, status(e)), el("td", {}, e.via),
     el("td", { class: "number wide" }, String(e.function.version)), el("td", { class: "number wide" }, when(e.time)),
     el("td", {}, el("div", { class: "row-actions" }, e.via === "hook" && current.hook ? change(button("Redeliver", () => redeliver(e.id))) : null))))));
 }

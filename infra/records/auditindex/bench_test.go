@@ -126,7 +126,8 @@ func BenchmarkIndex(b *testing.B) {
 	middle := dawn.Add(15 * 24 * time.Hour)
 	for name, q := range map[string]audit.Query{
 		"all": {}, "old": {Until: middle}, "rare": {Status: "cancelled"}, "tenant": {Tenant: "acme"},
-		"mixed": {Tenant: "umbrella", Status: "cancelled", Policy: "standard", Until: middle}, "500": {Limit: 500},
+		"function": {Function: "report"},
+		"mixed":    {Tenant: "umbrella", Status: "cancelled", Policy: "standard", Until: middle}, "500": {Limit: 500},
 	} {
 		b.Run("list/"+name, func(b *testing.B) {
 			for b.Loop() {

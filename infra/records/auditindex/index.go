@@ -197,7 +197,7 @@ func (x *Index) fresh(ctx context.Context) error {
 const (
 	fileName = "records.db"
 	// version increases with every change to the schema or to its content.
-	version = 5
+	version = 6
 	schema  = `
 CREATE TABLE files (id INTEGER PRIMARY KEY, day TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL,
 	last INTEGER NOT NULL, mark BLOB NOT NULL);
@@ -205,8 +205,9 @@ CREATE TABLE names (file INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (file
 CREATE TABLE source (place TEXT NOT NULL);
 CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE classes (id INTEGER PRIMARY KEY, status TEXT NOT NULL, policy TEXT NOT NULL, UNIQUE (status, policy));
+CREATE TABLE functions (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, name TEXT NOT NULL, UNIQUE (name, tenant));
 CREATE TABLE records (
-	time INTEGER NOT NULL, id TEXT NOT NULL, tenant INTEGER NOT NULL, class INTEGER NOT NULL,
+	time INTEGER NOT NULL, id TEXT NOT NULL, tenant INTEGER NOT NULL, class INTEGER NOT NULL, function INTEGER NOT NULL,
 	file INTEGER NOT NULL, at INTEGER NOT NULL, score INTEGER NOT NULL, outline BLOB NOT NULL,
 	PRIMARY KEY (time, id)
 ) WITHOUT ROWID;
@@ -219,6 +220,7 @@ CREATE TABLE figures (
 	indexes = `
 CREATE INDEX IF NOT EXISTS records_class ON records (class, time, id);
 CREATE INDEX IF NOT EXISTS records_tenant ON records (tenant, class, time, id);
+CREATE INDEX IF NOT EXISTS records_function ON records (function, class, time, id) WHERE function > 0;
 CREATE INDEX IF NOT EXISTS threats ON records (time, id) WHERE score > 0;
 CREATE INDEX IF NOT EXISTS threats_tenant ON records (tenant, time, id) WHERE score > 0;
 `

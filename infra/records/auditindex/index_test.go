@@ -37,6 +37,9 @@ func sample(n int) audit.Record {
 	r.Status = []string{"completed", "error", "completed", "blocked", "timeout"}[n%5]
 	r.Policy = []string{"strict", "standard", "agent"}[n%3]
 	r.Caller.Tenant = []string{"acme", "umbrella", ""}[n%3]
+	if n%4 > 1 {
+		r.Function = &audit.FunctionRef{Name: []string{"report", "monthly"}[n%2], Version: n}
+	}
 	r.DangerAnalysis = json.RawMessage(`{"score":0,"level":"safe","findings":[]}`)
 	if n%4 == 0 {
 		r.DangerAnalysis = json.RawMessage(`{"score":40,"level":"high","findings":[{"category":"eval","severity":"high"},` +
@@ -114,6 +117,7 @@ func selected(all []audit.Record, q audit.Query) []audit.Record {
 	var some []audit.Record
 	for _, r := range all {
 		if (q.Status == "" || r.Status == q.Status) && (q.Policy == "" || r.Policy == q.Policy) &&
+			(q.Function == "" || r.Function != nil && r.Function.Name == q.Function) &&
 			(q.Tenant == "" || r.Caller.Tenant == q.Tenant) && !r.Time.Before(q.Since) &&
 			(q.Until.IsZero() || r.Time.Before(q.Until)) {
 			some = append(some, r)
@@ -127,6 +131,15 @@ func selected(all []audit.Record, q audit.Query) []audit.Record {
 
 func queries() []audit.Query {
 	var all []audit.Query
+	for _, function := range []string{"report", "monthly", "none"} {
+		for _, status := range []string{"", "blocked"} {
+			for _, tenant := range []string{"", "acme", "nobody"} {
+				all = append(all, audit.Query{Limit: 9, Function: function, Status: status, Tenant: tenant},
+					audit.Query{Limit: 9, Function: function, Status: status, Tenant: tenant, Policy: "agent",
+						Since: dawn.Add(100 * time.Minute), Until: dawn.Add(40*time.Hour + time.Second)})
+			}
+		}
+	}
 	for _, status := range []string{"", "blocked", "none"} {
 		for _, policy := range []string{"", "agent"} {
 			for _, tenant := range []string{"", "acme", "nobody"} {
@@ -149,7 +162,7 @@ func check(t *testing.T, x *auditindex.Index, all []audit.Record) {
 		if got := walk(t, x, q); !slices.Equal(got, ids(want)) {
 			t.Errorf("%+v: %d records, want %d", q, len(got), len(want))
 		}
-		if q.Status != "" || q.Policy != "" {
+		if q.Status != "" || q.Policy != "" || q.Function != "" {
 			continue
 		}
 		var sum audit.Summary

@@ -89,41 +89,67 @@ func (x *Index) Threats(ctx context.Context, q audit.Query) ([]audit.Record, err
 	return x.load(ctx, places)
 }
 
-// places returns the first records after from. A list by tenant, status or policy is merged from the lists of all
-// combinations of status and policy, each of which is ordered in an index: there are few.
+// places returns the first records after from. A list by tenant, function, status or policy is merged from the lists
+// of all combinations of status and policy, each of which is ordered in an index: there are few.
 func (x *Index) places(ctx context.Context, q audit.Query, from place, limit int) ([]place, error) {
 	where, args := window(q, from)
-	if q.Tenant == "" && q.Status == "" && q.Policy == "" {
+	if q.Tenant == "" && q.Function == "" && q.Status == "" && q.Policy == "" {
 		return x.find(ctx, "", where, args, limit)
 	}
-	classes, err := x.classes(ctx, q)
+	classes, err := x.ids(ctx, "SELECT id FROM classes WHERE (?1 = '' OR status = ?1) AND (?2 = '' OR policy = ?2)",
+		q.Status, q.Policy)
 	if err != nil {
 		return nil, err
 	}
-	index := "records_class"
-	if q.Tenant != "" {
-		index = "records_tenant"
-		where += " AND tenant = (SELECT id FROM tenants WHERE name = ?)"
-		args = append(args, q.Tenant)
+	if q.Function != "" {
+		// Each tenant with a function of that name has its own list.
+		functions, err := x.ids(ctx, "SELECT id FROM functions WHERE name = ?1 AND (?2 = '' OR tenant = (SELECT id FROM "+
+			"tenants WHERE name = ?2))", q.Function, q.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		var all []place
+		for _, function := range functions {
+			some, err := x.merge(ctx, "records_function", where+" AND function > 0 AND function = ?",
+				append(slices.Clip(args), function), classes, limit)
+			if err != nil {
+				return nil, err
+			}
+			all = first(append(all, some...), limit)
+		}
+		return all, nil
 	}
-	var all []place
+	if q.Tenant != "" {
+		where += " AND tenant = (SELECT id FROM tenants WHERE name = ?)"
+		return x.merge(ctx, "records_tenant", where, append(args, q.Tenant), classes, limit)
+	}
+	return x.merge(ctx, "records_class", where, args, classes, limit)
+}
+
+// merge returns the first records of some classes.
+func (x *Index) merge(
+	ctx context.Context, index, where string, args []any, classes []int64, limit int,
+) (all []place, err error) {
 	for _, class := range classes {
 		some, err := x.find(ctx, index, where+" AND class = ?", append(slices.Clip(args), class), limit)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, some...)
-		slices.SortFunc(all, func(a, b place) int {
-			return cmp.Or(cmp.Compare(b.time, a.time), strings.Compare(b.id, a.id))
-		})
-		all = all[:min(len(all), limit)]
+		all = first(append(all, some...), limit)
 	}
 	return all, nil
 }
 
-func (x *Index) classes(ctx context.Context, q audit.Query) (_ []int64, err error) {
-	rows, err := x.db.QueryContext(ctx, "SELECT id FROM classes WHERE (?1 = '' OR status = ?1) AND (?2 = '' OR policy "+
-		"= ?2)", q.Status, q.Policy)
+// first sorts places, newest first, and returns at most limit.
+func first(all []place, limit int) []place {
+	slices.SortFunc(all, func(a, b place) int {
+		return cmp.Or(cmp.Compare(b.time, a.time), strings.Compare(b.id, a.id))
+	})
+	return all[:min(len(all), limit)]
+}
+
+func (x *Index) ids(ctx context.Context, query string, args ...any) (_ []int64, err error) {
+	rows, err := x.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

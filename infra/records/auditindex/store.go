@@ -74,11 +74,16 @@ type writer struct {
 	tx      *sql.Tx
 	tenants map[string]int64
 	classes map[[2]string]int64
-	cells   map[cell]*audit.Summary
+	// functions holds IDs by tenant and name.
+	functions map[[2]string]int64
+	cells     map[cell]*audit.Summary
 }
 
 func newWriter(tx *sql.Tx) *writer {
-	return &writer{tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, cells: map[cell]*audit.Summary{}}
+	return &writer{
+		tx: tx, tenants: map[string]int64{}, classes: map[[2]string]int64{}, functions: map[[2]string]int64{},
+		cells: map[cell]*audit.Summary{},
+	}
 }
 
 // write adds records and updates the summaries.
@@ -122,8 +127,8 @@ const chunk = 64
 // rows adds records, many in one statement. If the index already has one of them, which is rare, the statement is
 // rolled back and they are added one by one: a duplicate line counts once.
 func (w *writer) rows(file int64, rows []row) (err error) {
-	const add, values = "INSERT OR IGNORE INTO records (time, id, tenant, class, file, at, score, outline) VALUES ",
-		"(?, ?, ?, ?, ?, ?, ?, ?)"
+	const add, values = "INSERT OR IGNORE INTO records (time, id, tenant, class, function, file, at, score, outline) " +
+		"VALUES ", "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	one, err := w.tx.Prepare(add + values)
 	if err != nil {
 		return err
@@ -162,7 +167,7 @@ func (w *writer) rows(file int64, rows []row) (err error) {
 }
 
 func (w *writer) args(file int64, rows []row) ([]any, error) {
-	args := make([]any, 0, 8*len(rows))
+	args := make([]any, 0, 9*len(rows))
 	for _, r := range rows {
 		tenant, err := w.tenant(r.Tenant)
 		if err != nil {
@@ -172,7 +177,11 @@ func (w *writer) args(file int64, rows []row) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, nanos(r.Time), r.ID, tenant, class, file, r.at, int64(r.Score), r.doc)
+		function, err := w.function(r.Outline, tenant)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, nanos(r.Time), r.ID, tenant, class, function, file, r.at, int64(r.Score), r.doc)
 	}
 	return args, nil
 }
@@ -233,6 +242,22 @@ func (w *writer) class(status, policy string) (int64, error) {
 	err := w.tx.QueryRow("INSERT INTO classes (status, policy) VALUES (?, ?) ON CONFLICT DO UPDATE SET policy = policy "+
 		"RETURNING id", status, policy).Scan(&id)
 	w.classes[key] = id
+	return id, err
+}
+
+// function returns the ID of the function that ran, or 0. Tenants have functions of the same name.
+func (w *writer) function(o audit.Outline, tenant int64) (int64, error) {
+	if o.Function == "" {
+		return 0, nil
+	}
+	key := [2]string{o.Tenant, o.Function}
+	if id, ok := w.functions[key]; ok {
+		return id, nil
+	}
+	var id int64
+	err := w.tx.QueryRow("INSERT INTO functions (tenant, name) VALUES (?, ?) ON CONFLICT DO UPDATE SET name = name "+
+		"RETURNING id", tenant, o.Function).Scan(&id)
+	w.functions[key] = id
 	return id, err
 }
 

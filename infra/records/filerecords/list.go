@@ -179,19 +179,16 @@ type walk struct {
 // match decodes a line when the query wants it.
 func (w *walk) match(line []byte) (audit.Record, bool) {
 	q := w.query
-	if !mentions(line, q.Status) || !mentions(line, q.Policy) || !mentions(line, q.Tenant) {
-		return audit.Record{}, false
+	for _, value := range []string{q.Status, q.Policy, q.Tenant, q.Function} {
+		if !mentions(line, value) {
+			return audit.Record{}, false
+		}
 	}
 	r, err := audit.Decode(line)
 	if err != nil {
 		return audit.Record{}, false
 	}
-	ok := (q.Status == "" || r.Status == q.Status) &&
-		(q.Policy == "" || r.Policy == q.Policy) &&
-		(q.Tenant == "" || r.Caller.Tenant == q.Tenant) &&
-		(q.Since.IsZero() || !r.Time.Before(q.Since)) &&
-		(q.Until.IsZero() || r.Time.Before(q.Until))
-	return r, ok
+	return r, q.Selects(r)
 }
 
 // mentions reports whether a value occurs in a line as a JSON string, which is cheaper than decoding the line.

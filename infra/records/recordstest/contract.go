@@ -151,6 +151,9 @@ func filters(t *testing.T, s Suite) {
 		r.Status = []string{"completed", "error", "timeout"}[i%3]
 		r.Policy = []string{"strict", "standard"}[i%2]
 		r.Caller.Tenant = []string{"acme", "", "standard", `q"<`}[i%4]
+		if i%3 != 0 {
+			r.Function = &audit.FunctionRef{Name: []string{"report", "strict"}[i%2], Version: i}
+		}
 		mustAppend(t, store, r)
 	}
 	for _, c := range []struct {
@@ -167,6 +170,11 @@ func filters(t *testing.T, s Suite) {
 		{"since, inclusive", audit.Query{Since: now.Add(-3 * time.Hour)}, 3},
 		{"until, exclusive", audit.Query{Until: now.Add(-21 * time.Hour)}, 3},
 		{"between", audit.Query{Since: now.Add(-10 * time.Hour), Until: now.Add(-4 * time.Hour)}, 6},
+		{"function", audit.Query{Function: "report"}, 8},
+		{"function named like a policy", audit.Query{Function: "strict"}, 8},
+		{"function and tenant", audit.Query{Function: "report", Tenant: "standard"}, 4},
+		{"function and status", audit.Query{Function: "report", Status: "error"}, 4},
+		{"a function that ran nowhere", audit.Query{Function: "acme"}, 0},
 		{"nobody", audit.Query{Tenant: "nobody"}, 0},
 		{"a value elsewhere in the record", audit.Query{Status: "quickjs"}, 0},
 	} {

@@ -124,7 +124,7 @@ func (w *walk) take(ctx context.Context, day string, keys []string) error {
 		}
 		w.reads++
 		r, err := audit.Decode(line)
-		if line == nil || err != nil || !wanted(w.query, r) {
+		if line == nil || err != nil || !w.query.Selects(r) {
 			w.at = cursor{day, idOf(key, w.dayPrefix(day))}
 			return nil
 		}
@@ -136,14 +136,6 @@ func (w *walk) take(ctx context.Context, day string, keys []string) error {
 		w.at = cursor{day, idOf(key, w.dayPrefix(day))}
 		return nil
 	})
-}
-
-func wanted(q audit.Query, r audit.Record) bool {
-	return (q.Status == "" || r.Status == q.Status) &&
-		(q.Policy == "" || r.Policy == q.Policy) &&
-		(q.Tenant == "" || r.Caller.Tenant == q.Tenant) &&
-		(q.Since.IsZero() || !r.Time.Before(q.Since)) &&
-		(q.Until.IsZero() || r.Time.Before(q.Until))
 }
 
 // A cursor is a position in the walk: what precedes that ID on that day.

@@ -37,6 +37,11 @@ func TestFunctions(t *testing.T) {
 	if code := b.text("#code"); !strings.Contains(code, "'two'") {
 		t.Errorf("the code is %q", code)
 	}
+	s.request(t, 200, "POST", "/api/execute", `{"code": "1"}`)
+	b.click("#all-runs")
+	b.wait(`location.search === "?window=30d&function=greet&tenant=default" &&
+		document.querySelectorAll("#executions a").length === 1`)
+	b.visit("/functions/greet")
 	b.click("#versions tr:nth-child(2) button")
 	b.wait(`document.querySelector("#diff")?.textContent.includes("-export default () => 'one \\u{202e}'")`)
 	b.wait(`document.querySelector('#diff [data-line="+"]')`)
