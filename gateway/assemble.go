@@ -180,6 +180,9 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 				_, _, err := h.jobs.Queue.Cancel(ctx, id, execution.Result{}, nil, by) // a session has always begun
 				return err
 			},
+			RecordLapsed: func(ctx context.Context, job execution.Job) error {
+				return jobs.RecordLapsed(ctx, h.jobs.Queue, job)
+			},
 			LongestStep: func(name string) time.Duration {
 				tier, _ := h.sessions.Tier(name)
 				return longest + tier.Timeout

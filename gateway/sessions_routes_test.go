@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -256,6 +257,24 @@ func TestSessionClaimLapses(t *testing.T) {
 	close(f.proceed)
 	want(t, <-ended, 409, "session_changed")
 	want(t, s.do(t, "POST", path+"/execute", code("c")), 200, `"result":"a;b;c;"`)
+	lapse := func(running string) {
+		s.alter(t, id, func(j *execution.Job) {
+			j.Wait = j.Wait.Clone()
+			j.Wait.Session.Running, j.Wait.Session.Until = running, time.Now().Add(-time.Second)
+		})
+	}
+	lapse("exec_01JD5Z6Q8V0000000000000000")
+	want(t, s.do(t, "DELETE", path, ""), 204)
+	var got []string
+	for _, r := range f.records.records {
+		got = append(got, fmt.Sprint(r.Step, " ", r.Status, " ", r.Error))
+	}
+	slices.Sort(got)
+	lost := "error the process that ran this step died before it recorded the step; the session is as it was before"
+	if diff := gocmp.Diff([]string{"1 completed ", "2 completed ", "2 completed ", "2 " + lost,
+		"3 cancelled the session was deleted", "3 completed ", "4 " + lost}, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // alter changes a stored session, as somebody who can write to the database might.

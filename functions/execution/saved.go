@@ -130,8 +130,11 @@ type Job struct {
 	Result  json.RawMessage `json:"-"`
 }
 
-// RunID returns the ID of the record of the segment that runs, or ran last.
+// RunID returns the ID of the record of the segment or step that runs, or ran last.
 func (j Job) RunID() string {
+	if j.Wait != nil && j.Wait.Session != nil && j.Wait.Session.Running != "" {
+		return j.Wait.Session.Running
+	}
 	if j.Wait != nil && j.Wait.Run != "" {
 		return j.Wait.Run
 	}

@@ -64,7 +64,7 @@ const noKeys = "the execution cannot continue: this gateway has no key for the s
 // refused ends an execution whose snapshot is not its own.
 func (r *ExecutionRunner) refused(ctx context.Context, job execution.Job, err error) (execution.Result, error) {
 	line := err.Error()
-	job.Wait.Ending = &execution.Ending{Status: execution.Failed, Reason: line, By: callerOf(job), At: r.Now(),
+	job.Wait.Ending = &execution.Ending{Status: execution.Failed, Reason: line, By: callerOf(job), At: job.Wait.Changed,
 		Record: job.Wait.Run}
 	if err := r.Append(ctx, waits.EndRecord(job)); err != nil {
 		return execution.Result{}, err
@@ -112,18 +112,18 @@ func repeated(record audit.Record) execution.Result {
 // Recorded implements Runner for a job whose process died between the record of the execution and the storing of its
 // result. The record says how the execution ended. Its value is found by running the job again if the execution
 // touched nothing outside, and is returned only if the record has its hash. A segment of an execution that has paused
-// runs again in any case, and each attempt has a record: tools recognize the repeated calls.
+// runs again in any case: tools recognize the repeated calls. An attempt that left no record gets one here.
 func (r *ExecutionRunner) Recorded(ctx context.Context, job execution.Job) (execution.Result, bool, error) {
 	record, err := r.Records.Get(ctx, job.RunID())
-	if errors.Is(err, audit.ErrNotFound) && job.Wait == nil {
-		return execution.Result{}, false, nil
-	}
 	if errors.Is(err, audit.ErrNotFound) {
 		record = waits.LostRecord(job, r.Now())
 		err = r.Append(ctx, record)
+		if job.Wait == nil {
+			return execution.Result{}, false, err
+		}
 	}
-	if err != nil {
-		return execution.Result{}, false, err
+	if err != nil || job.Wait != nil && job.Wait.Session != nil {
+		return execution.Result{}, err == nil, err
 	}
 	if waits.Repeats(job, record) {
 		return repeated(record), true, nil

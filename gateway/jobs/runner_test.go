@@ -80,9 +80,45 @@ func TestRecordedJob(t *testing.T) {
 			}
 		})
 	}
-	runner := &jobs.ExecutionRunner{Executor: &broken{}, Records: oneRecord(record)}
-	if _, found, err := runner.Recorded(t.Context(), execution.Job{ID: "exec_9876543210"}); found || err != nil {
-		t.Errorf("a job without a record: %t, %v", found, err)
+}
+
+// A job whose process died before it recorded runs again under its own ID, and the attempt has one record in any case.
+func TestLostAttempt(t *testing.T) {
+	t.Parallel()
+	written := map[string]audit.Record{}
+	runner := &jobs.ExecutionRunner{Executor: &broken{}, Records: oneRecord{}, Now: time.Now,
+		Append: func(_ context.Context, r audit.Record) error {
+			written[r.ID] = r
+			return nil
+		}}
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	job := execution.Job{ID: "exec_9876543210", Tenant: "t", Subject: "ann", Via: "hook", StartedAt: began,
+		Request: execution.Request{Code: "1 + 1"}}
+	for _, at := range []time.Duration{0, 0, time.Minute} { // two processes look at the first attempt
+		job.StartedAt = began.Add(at)
+		if _, found, err := runner.Recorded(t.Context(), job); found || err != nil {
+			t.Fatalf("recorded %t, %v", found, err)
+		}
+	}
+	if len(written) != 2 {
+		t.Fatalf("two attempts have %d records", len(written))
+	}
+	for id, r := range written {
+		at, filed := audit.IDTime(id)
+		if id == job.ID || !filed || !at.Equal(r.Time) {
+			t.Errorf("record %s of %v", id, r.Time)
+		}
+		got := audit.Record{Status: r.Status, Caller: r.Caller, Via: r.Via, CodeBytes: r.CodeBytes, Policy: r.Policy,
+			Lineage: r.Lineage}
+		want := audit.Record{Status: "error", Caller: audit.Caller{Tenant: "t", Subject: "ann"}, Via: "hook", CodeBytes: 5,
+			Policy: "standard", Lineage: audit.Lineage{Parent: job.ID, Segment: 1}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	runner.Append = func(context.Context, audit.Record) error { return errors.New("the disk is full") }
+	if _, _, err := runner.Recorded(t.Context(), job); err == nil {
+		t.Error("an attempt that cannot be recorded is forgotten")
 	}
 }
 

@@ -117,8 +117,22 @@ func (q *Queue) endPaused(j *execution.Job, status execution.Status, reason stri
 	return waits.End(j, end, now)
 }
 
+// RecordLapsed writes the record of the step of a session whose claim has lapsed, unless the step left one. It does
+// nothing about other jobs.
+func RecordLapsed(ctx context.Context, q *Queue, job execution.Job) error {
+	in := job.Wait.Session
+	if in == nil || in.Running == "" || q.cfg.Now().Before(in.Until) {
+		return nil
+	}
+	_, _, err := q.cfg.Runner.Recorded(ctx, job)
+	return err
+}
+
 // finishEnding writes the record of a job's end, and ends the job.
 func (q *Queue) finishEnding(ctx context.Context, job execution.Job) (execution.Job, error) {
+	if err := RecordLapsed(ctx, q, job); err != nil {
+		return job, fmt.Errorf("record the last step of a session: %w", err)
+	}
 	if err := q.cfg.Waits.Record(ctx, waits.EndRecord(job)); err != nil {
 		return job, fmt.Errorf("record the end of a paused execution: %w", err)
 	}

@@ -35,9 +35,11 @@ type Config struct {
 	Cancel func(ctx context.Context, id string, by execution.Caller) error
 	// LongestStep returns how long a step of a tier may take, with its time in the queue.
 	LongestStep func(tier string) time.Duration
-	NewID       func() string
-	Now         func() time.Time
-	Logger      *slog.Logger
+	// RecordLapsed writes the record of the step of a session whose claim has lapsed, unless the step left one.
+	RecordLapsed func(ctx context.Context, job execution.Job) error
+	NewID        func() string
+	Now          func() time.Time
+	Logger       *slog.Logger
 }
 
 // Sessions makes sessions and runs their steps. It is safe for concurrent use.
@@ -161,21 +163,10 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	if step.ID == "" {
 		step.ID = s.cfg.NewID()
 	}
-	job, err := s.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
-		now := s.cfg.Now()
-		switch {
-		case s.over(*j):
-			return notFound()
-		case running(*j, now):
-			return busy()
-		}
-		j.Wait = j.Wait.Clone()
-		j.Wait.Session.Running, j.Wait.Session.Until = step.ID, now.Add(s.cfg.LongestStep(j.Wait.Tier)).UTC()
-		return nil
+	job, err := s.change(ctx, id, func(j *execution.Job) {
+		until := s.cfg.Now().Add(s.cfg.LongestStep(j.Wait.Tier)).UTC()
+		j.Wait.Session.Running, j.Wait.Session.Until = step.ID, until
 	})
-	if errors.Is(err, execution.ErrNotFound) {
-		return nil, notFound()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -226,22 +217,46 @@ func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Re
 
 // restart empties the state of a session. Its steps are counted on.
 func (s *Sessions) restart(ctx context.Context, id string) error {
-	_, err := s.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
-		switch {
-		case s.over(*j):
-			return notFound()
-		case running(*j, s.cfg.Now()):
-			return busy()
-		}
-		j.Wait = j.Wait.Clone()
+	_, err := s.change(ctx, id, func(j *execution.Job) {
 		j.Wait.Changed, j.Wait.EngineBuild, j.Snapshot = s.cfg.Now().UTC(), "", nil
 		j.Wait.Session = &execution.Session{Restarted: j.Wait.Segment > 0}
-		return nil
 	})
-	if errors.Is(err, execution.ErrNotFound) {
-		return notFound()
-	}
 	return err
+}
+
+// errLapsed ends a change of a session that a step has claimed whose process died.
+var errLapsed = errors.New("the claim of a step has lapsed")
+
+// change changes a session of which no step runs. The attempt at a step whose process died is recorded first.
+func (s *Sessions) change(ctx context.Context, id string, fn func(*execution.Job)) (execution.Job, error) {
+	recorded := ""
+	for {
+		var lapsed execution.Job
+		job, err := s.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
+			switch {
+			case s.over(*j):
+				return notFound()
+			case running(*j, s.cfg.Now()):
+				return busy()
+			case j.Wait.Session.Running != recorded && j.Wait.Session.Running != "":
+				lapsed = *j
+				return errLapsed
+			}
+			j.Wait = j.Wait.Clone()
+			fn(j)
+			return nil
+		})
+		switch {
+		case errors.Is(err, execution.ErrNotFound):
+			return job, notFound()
+		case !errors.Is(err, errLapsed):
+			return job, err
+		}
+		if err := s.cfg.RecordLapsed(ctx, lapsed); err != nil {
+			return job, err
+		}
+		recorded = lapsed.Wait.Session.Running
+	}
 }
 
 var errNotClaimed = errors.New("the claim has ended")

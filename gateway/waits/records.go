@@ -1,11 +1,16 @@
 package waits
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -60,15 +65,42 @@ func Unstored(r audit.Record, id string, now time.Time) execution.Job {
 	return j
 }
 
-// lostSegment is the error of a segment whose process died.
-const lostSegment = "the process that ran this segment died before it recorded the segment; the segment runs again"
+// The errors of attempts whose process died.
+const (
+	lostSegment = "the process that ran this segment died before it recorded the segment; the segment runs again"
+	lostStep    = "the process that ran this step died before it recorded the step; the session is as it was before"
+)
 
-// LostRecord returns the record of the attempt at the segment of a job whose process died without a record. What the
-// attempt did is not known.
+// LostRecord returns the record of the attempt at the segment of a job, or at the step of a session, whose process died
+// without a record. What the attempt did is not known. A job that has never paused runs again under its own ID, and a
+// step may end late under its, so the record of such an attempt has an ID that is derived from them.
 func LostRecord(j execution.Job, now time.Time) audit.Record {
-	r := record(j, j.RunID(), execution.Caller{Subject: j.Subject, Tenant: j.Tenant, IP: j.IP}, now)
-	r.Via, r.Status, r.Error = j.Via, string(execution.Failed), lostSegment
+	id, line := j.RunID(), lostSegment
+	switch at, _ := audit.IDTime(id); {
+	case j.Wait == nil:
+		id = attemptID(id, j.StartedAt)
+	case j.Wait.Session != nil:
+		id, line = attemptID(id, at), lostStep
+	}
+	if at, ok := audit.IDTime(id); ok { // records are filed by the time in their ID
+		now = at
+	}
+	r := record(j, id, execution.Caller{Subject: j.Subject, Tenant: j.Tenant, IP: j.IP}, now)
+	r.Via, r.Status, r.Error = j.Via, string(execution.Failed), line
+	if r.Session != "" {
+		r.Step++
+	}
 	return r
+}
+
+// attemptID returns the ID of the record of an attempt at the execution with an ID, which is always the same.
+func attemptID(run string, at time.Time) string {
+	hash := sha256.Sum256(fmt.Append(nil, run, " ", at.UnixMilli()))
+	var id ulid.ULID
+	if id.SetTime(ulid.Timestamp(at)) != nil || id.SetEntropy(hash[:10]) != nil {
+		return "exec_" + hex.EncodeToString(hash[:])
+	}
+	return "exec_" + id.String()
 }
 
 // lost reports whether a record is a LostRecord. In records of segments that ran, code determines the error, and
@@ -76,15 +108,18 @@ func LostRecord(j execution.Job, now time.Time) audit.Record {
 func lost(r audit.Record) bool { return r.Error == lostSegment && len(r.Custody) == 2 }
 
 func record(j execution.Job, id string, by execution.Caller, at time.Time) audit.Record {
-	source := j.Request.Main()
+	source, w := j.Request.Main(), j.Wait
+	if w == nil {
+		w = &execution.Wait{Segment: 1, Tier: cmp.Or(j.Request.Policy, policy.DefaultTier)}
+	}
 	r := audit.Record{
 		ID: id, Time: at.UTC(), Caller: audit.Caller(by), Via: execution.ViaHTTP, CodeSHA256: sum([]byte(source)),
-		CodeBytes: len(source), Language: j.Request.MainLanguage(), Policy: j.Wait.Tier, Engine: "quickjs",
-		EngineBuild: j.Wait.EngineBuild, Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Recorded}},
-		Lineage: audit.Lineage{Parent: j.ID, Segment: j.Wait.Segment},
+		CodeBytes: len(source), Language: j.Request.MainLanguage(), Policy: w.Tier, Engine: "quickjs",
+		EngineBuild: w.EngineBuild, Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Recorded}},
+		Lineage: audit.Lineage{Parent: j.ID, Segment: w.Segment},
 	}
-	if j.Wait.Session != nil {
-		r.Lineage = audit.Lineage{Session: j.ID, Step: j.Wait.Segment}
+	if w.Session != nil {
+		r.Lineage = audit.Lineage{Session: j.ID, Step: w.Segment}
 	}
 	if f := j.Function; f != nil {
 		r.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}

@@ -134,6 +134,7 @@ type waitingWorld struct {
 	next     int
 	records  []audit.Record
 	attempts []string // the IDs of the records that resumed segments are to have
+	firsts   int      // the attempts at the first segment
 	called   map[string]bool
 	decision string // the record of the decision that was acknowledged
 	started  bool   // the client was told that the execution exists
@@ -269,9 +270,12 @@ func (w *waitingWorld) check(job execution.Job, hit string) {
 	if want != "" && job.Status != want {
 		w.Errorf("%s: it is %s, want %s: %s", hit, job.Status, want, job.Result)
 	}
-	decisions, ends, recorded := []string{}, []audit.Record{}, map[string]bool{}
+	decisions, ends, recorded, firsts := []string{}, []audit.Record{}, map[string]bool{}, 0
 	for _, r := range w.records {
 		recorded[r.ID] = true
+		if r.Segment <= 1 && r.Decision == nil {
+			firsts++
+		}
 		switch {
 		case r.Decision != nil:
 			decisions = append(decisions, r.ID)
@@ -289,6 +293,9 @@ func (w *waitingWorld) check(job execution.Job, hit string) {
 		if !recorded[id] {
 			w.Errorf("%s: the attempt %s has no record", hit, id)
 		}
+	}
+	if w.stored && firsts < w.firsts {
+		w.Errorf("%s: %d attempts at the first segment have %d records", hit, w.firsts, firsts)
 	}
 	for key := range w.called {
 		if key != w.id+":0" && key != w.id+":1" {

@@ -120,11 +120,13 @@ func (p *process) Execute(ctx context.Context, s api.Submission) (execution.Resu
 		p.Errorf("resumed with %+v", s.Resume)
 	}
 	record.Status = string(result.Status)
+	p.mu.Lock()
 	if segment > 1 {
-		p.mu.Lock()
 		p.attempts = append(p.attempts, s.ID)
-		p.mu.Unlock()
+	} else {
+		p.firsts++
 	}
+	p.mu.Unlock()
 	err := p.do(fmt.Sprintf("the tool call of segment %d", segment), false, func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
