@@ -212,6 +212,7 @@ func costlyRequests() map[string]string {
 		"the longest control bytes": file(`{"base64":"` + repeat("AAAA", most/4) + `"}`),
 		"the longest error":         file(`"` + repeat("é", most/2) + `\x"`),
 		"the longest escapes":       `{"code":"` + repeat(`\u0001\n`+repeat("x", 16), 150_000) + `"}`,
+		"the longest lone file":     `{"files":{"a.js":"` + repeat("x", most) + `"}}`,
 		"the longest numbers":       `{"code":"1","input":[0` + repeat(",0", most/2) + `]}`,
 		"the longest names":         `{"code":"1","input":` + strings.Repeat(object, 12) + `}`,
 	}

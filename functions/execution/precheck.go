@@ -53,9 +53,9 @@ type shape struct {
 	members, mostMembers int
 }
 
-// maxMembers is how many members the outermost object of a request may have: more than any body has, and few enough
-// that a body of names alone is refused before they are compared.
-const maxMembers = 1000
+// maxMembers is how many members the outermost object of a request, or of its files, may have: few enough that a body
+// of names alone is refused before they are compared.
+const maxMembers = MaxFiles
 
 const tooManyMembers = "the object has more than %d members; what is accepted here has far fewer"
 

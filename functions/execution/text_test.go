@@ -125,11 +125,11 @@ func FuzzValidUTF8(f *testing.F) {
 // A request of names alone is refused; a value may have any number of members.
 func TestManyMembers(t *testing.T) {
 	var names strings.Builder
-	for i := range 1001 {
+	for i := range MaxFiles {
 		fmt.Fprintf(&names, `,"%x":0`, i)
 	}
 	object := `{"code":"1"` + names.String() + `}`
-	const want = "the object has more than 1000 members; what is accepted here has far fewer"
+	const want = "the object has more than 1024 members; what is accepted here has far fewer"
 	if _, err := DecodeRequest([]byte(object)); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -37,7 +37,7 @@ var accepted = [...]string{
 // Decode reads a definition strictly. Errors are *execution.Error with the field at fault. It does not check what
 // hooks and schedules mean.
 func Decode(body []byte) (Definition, error) {
-	given, err := execution.Members(body)
+	given, err := execution.SplitMembers(body)
 	if err != nil {
 		return Definition{}, err
 	}
@@ -91,20 +91,21 @@ func withEntry(members []execution.Member) ([]execution.Member, error) {
 			sources = m.Value
 		}
 	}
-	var files map[string]json.RawMessage
-	if sources == nil || json.Unmarshal(sources, &files) != nil {
-		return members, nil // execution.DecodeRequest reports what is wrong with it
+	if sources == nil {
+		return members, nil // execution.DecodeRequest reports what is missing
+	}
+	files, err := execution.SplitMembers(sources)
+	if err != nil {
+		return members, nil // execution.DecodeRequest reports what is wrong with them
 	}
 	entry := ""
 	for _, name := range []string{"index.ts", "index.js", "index.mjs", "main.ts", "main.js"} {
-		if files[name] != nil {
+		if slices.ContainsFunc(files, func(f execution.Member) bool { return f.Name == name }) {
 			entry = name
 		}
 	}
 	if len(files) == 1 {
-		for name := range files {
-			entry = name
-		}
+		entry = files[0].Name
 	}
 	if entry == "" {
 		return nil, api.Invalid("entry", "is required: the path in files of the file to run (index.js is the default)")
