@@ -37,6 +37,8 @@ type SessionStep struct {
 	Snapshot []byte `json:"snapshot,omitempty"`
 	// Restarted says that a later step begins with an empty state, too, because the session was restarted.
 	Restarted bool `json:"restarted,omitempty"`
+	// ForkOf is the session whose state the first step of a fork begins with.
+	ForkOf string `json:"forkOf,omitempty"`
 	// EngineBuild is the build of the engine that made the snapshot, if it is known.
 	EngineBuild string `json:"engineBuild,omitempty"`
 }
@@ -56,6 +58,8 @@ func (s *SessionStep) check(r *Resume) *Error {
 		return invalid("session.snapshot", "must be left out of the first step")
 	case s.Restarted && (s.Step == 1 || len(s.Snapshot) > 0):
 		return invalid("session.restarted", "belongs to a later step without a snapshot")
+	case s.ForkOf != "" && (!ValidSessionID(s.ForkOf) || len(s.Snapshot) == 0):
+		return invalid("session.forkOf", "must be the ID of a session, and belongs to a step with a snapshot")
 	case s.Step > 1 && len(s.Snapshot) == 0 && !s.Restarted:
 		return invalid("session.snapshot", "is required for every step but the first")
 	}
@@ -72,4 +76,6 @@ type Session struct {
 	Kept int `json:"kept,omitempty"`
 	// Restarted says that the next step begins with an empty state, although steps have completed.
 	Restarted bool `json:"restarted,omitempty"`
+	// ForkOf is the session that this one is a fork of, until a step of its own has completed.
+	ForkOf string `json:"forkOf,omitempty"`
 }

@@ -99,7 +99,7 @@ func Record(
 		record.Parent, record.Segment = s.Parent, s.Segment
 	}
 	if s := inv.Session; s != nil {
-		record.Session, record.Step, record.Restarted = s.ID, s.Step, s.Restarted
+		record.Session, record.Step, record.Restarted, record.ForkOf = s.ID, s.Step, s.Restarted, s.ForkOf
 	}
 	if f := inv.Function; f != nil {
 		record.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}

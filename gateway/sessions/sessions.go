@@ -111,6 +111,10 @@ func (s *Sessions) fork(
 	made := s.newJob(from, job.Wait.Tier, age)
 	if step > 0 && !job.Wait.Session.Restarted {
 		made.Wait.Segment, made.Wait.EngineBuild = step, job.Wait.EngineBuild
+		made.Wait.Session.ForkOf = job.ID
+		if of := job.Wait.Session.ForkOf; of != "" { // it has no step of its own
+			made.Wait.Session.ForkOf = of
+		}
 		snapshot, err := s.open(job, step)
 		if err != nil {
 			return made, unreadable(err)
@@ -172,7 +176,7 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	}
 	release = func() { s.release(ctx, job.ID, step.ID) }
 	next := &execution.SessionStep{SessionRef: execution.SessionRef{ID: job.ID, Step: job.Wait.Segment + 1}}
-	next.Restarted = job.Wait.Session.Restarted
+	next.Restarted, next.ForkOf = job.Wait.Session.Restarted, job.Wait.Session.ForkOf
 	if job.Wait.Segment > 0 && !next.Restarted {
 		next.EngineBuild = job.Wait.EngineBuild
 		if next.Snapshot, err = s.open(job, job.Wait.Segment); err != nil {
@@ -268,7 +272,7 @@ func (s *Sessions) release(ctx context.Context, id, run string) {
 			return errNotClaimed
 		}
 		j.Wait = j.Wait.Clone()
-		j.Wait.Session = &execution.Session{Kept: j.Wait.Session.Kept, Restarted: j.Wait.Session.Restarted}
+		j.Wait.Session.Running, j.Wait.Session.Until = "", time.Time{}
 		return nil
 	})
 	if err != nil && !errors.Is(err, errNotClaimed) && !errors.Is(err, execution.ErrNotFound) {

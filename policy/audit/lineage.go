@@ -33,7 +33,8 @@ type Reader interface {
 
 // Earlier returns the records of the segments that a segment continued, or of the steps of the session that a step
 // continued, from the first to the last. Of several attempts at a segment it returns the last: what the others led to
-// was lost. A step continues none from before a restart of its session. Any other record continues none. The error is
+// was lost. A step continues none from before a restart of its session, and the first step of a fork
+// continues those of the session that was forked. Any other record continues none. The error is
 // ErrIncomplete if one is missing, and says which.
 func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 	n, what := r.Segment, "segment"
@@ -57,15 +58,15 @@ func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 		}
 		q.Since = first.Time
 	}
-	found, missing := make([]Record, n-1), n-1
+	found, missing, of := make([]Record, n-1), n-1, cmp.Or(r.ForkOf, r.Session)
 	for seen := 0; missing > 0 && seen < scannedEarlier; {
 		page, err := store.List(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range page.Items {
-			if k := r.follows(e); k > 0 && k < n && found[k-1].ID == "" {
-				found[k-1], missing = e, missing-1
+			if k := r.follows(e, of); k > 0 && k < n && found[k-1].ID == "" {
+				found[k-1], missing, of = e, missing-1, cmp.Or(e.ForkOf, of)
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
@@ -84,12 +85,13 @@ func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 	return found, nil
 }
 
-// follows returns the number of e among the segments or steps that r is one of, and 0 if e is none of them.
-func (r Record) follows(e Record) int {
+// follows returns the number of e among the segments that r is one of, or among the steps of the session that r
+// continues, and 0 if e is none of them.
+func (r Record) follows(e Record, session string) int {
 	switch {
 	case e.Decision != nil || e.ID == r.ID:
 		return 0
-	case r.Session != "" && e.Session == r.Session:
+	case r.Session != "" && e.Session == session:
 		return e.Step
 	case r.Session == "" && cmp.Or(e.Parent, e.ID) == r.Parent:
 		return max(e.Segment, 1)

@@ -63,14 +63,18 @@ func TestEarlier(t *testing.T) {
 	}
 	restarted := step("four", "s", "completed", 4)
 	restarted.Restarted = true
-	store = append(store, restarted, step("five", "s", "completed", 5))
+	forked, again := step("forked", "g", "completed", 3), step("again", "h", "completed", 4)
+	forked.ForkOf, again.ForkOf = "s", "g"
+	store = append(store, forked, step("g four", "g", "completed", 4), again, step("h five", "h", "completed", 5),
+		restarted, step("five", "s", "completed", 5))
 	for i := range store {
 		store[i].Time = began.Add(time.Duration(i) * time.Second)
 	}
 	for id, want := range map[string]string{
 		"first": "", "second": "first", "third": "first second", "one": "", "two": "one", "three": "one two",
 		"fifth": "segment 4", "fork": "step 2",
-		"four": "", "five": "four",
+		"four": "", "five": "four", "forked": "one two", "g four": "one two forked", "again": "one two forked",
+		"h five": "one two forked again",
 	} {
 		t.Run(id, func(t *testing.T) {
 			r, err := store.Get(t.Context(), id)

@@ -59,6 +59,8 @@ type Lineage struct {
 	Step    int    `json:"step,omitempty"`
 	// Restarted says that the step began with an empty state, as its session was restarted before it.
 	Restarted bool `json:"restarted,omitempty"`
+	// ForkOf is the session whose step before this one the step continued, as it is the first of a fork.
+	ForkOf string `json:"forkOf,omitempty"`
 	// Decision is set in the record of a decision. Caller is then who decided.
 	Decision *Decision `json:"decision,omitempty"`
 }

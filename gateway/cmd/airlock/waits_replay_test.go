@@ -124,13 +124,21 @@ func TestStepsAreReplayed(t *testing.T) {
 	if n := replays(t, p, store, func(audit.Record) bool { return true }); n != 7 {
 		t.Errorf("%d steps", n)
 	}
-	status, v = p.post(t.Context(), t, "/api/sessions/"+session+"/fork", "{}")
-	if status != 201 {
-		t.Fatal(status, v)
+	fork := func(of, body string) string {
+		t.Helper()
+		if status, v = p.post(t.Context(), t, "/api/sessions/"+of+"/fork", body); status != 201 {
+			t.Fatal(status, v)
+		}
+		return v["id"].(string)
 	}
-	_, v = p.post(t.Context(), t, "/api/sessions/"+v["id"].(string)+"/execute", `{"code":"n"}`)
-	status, v = p.post(t.Context(), t, "/api/audit/execution/"+v["id"].(string)+"/replay", "")
-	if detail, _ := v["detail"].(string); status != 409 || !strings.Contains(detail, "step 5 has no record") {
-		t.Errorf("a step of a fork: %d %v", status, v)
+	steps(`n = 5`)
+	of := fork(session, `{"step":6}`)
+	session = fork(of, "{}") // a fork of a fork without steps
+	steps(`throw new Error("no")`, `n++`, `[n, Math.random()]`)
+	session = fork(session, "{}")
+	steps(`[n, "twice forked"]`)
+	forks := func(r audit.Record) bool { return r.Session != "" && r.Step > 6 && r.Status != "cancelled" }
+	if n := replays(t, p, store, forks); n != 4 {
+		t.Errorf("%d steps of forks", n)
 	}
 }

@@ -160,7 +160,7 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 		rec.Parent, rec.Segment = s.Parent, s.Segment
 	}
 	if s := inv.Session; s != nil {
-		rec.Session, rec.Step, rec.Restarted = s.ID, s.Step, s.Restarted
+		rec.Session, rec.Step, rec.Restarted, rec.ForkOf = s.ID, s.Step, s.Restarted, s.ForkOf
 	}
 	rec.Caller, rec.Via = audit.Caller(inv.Caller), inv.Via
 	rec.Function = nil
