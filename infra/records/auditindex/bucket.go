@@ -21,13 +21,16 @@ type Bucket interface {
 	// Names calls fn with the names of a day's objects in parts: all those with IDs made at since or later, which may
 	// be the zero time.
 	Names(ctx context.Context, day string, since time.Time, fn func(names []string) error) error
+	// Recent calls fn with names as Names does, of the day of since and of all later days, in their order.
+	Recent(ctx context.Context, since time.Time, fn func(day string, names []string) error) error
 	// Objects calls fn with the lines of a day's objects, in the order of names. It skips objects that are gone.
 	Objects(ctx context.Context, day string, names []string, fn func(name string, line []byte) error) error
 }
 
 // Records do not appear in the order of their ids: an execution that was accepted early may run late, and a spool may
-// be sent hours after. So the names of the last while are listed before each question, and those of whole days from
-// time to time, in the background: for a twentieth of the time at most, and not more often than every sweepPause.
+// be sent hours after. So the names of the last while are listed before each question, with one request, and the days
+// and the names of whole days from time to time, in the background: for a twentieth of the time at most, and not more
+// often than every sweepPause.
 const (
 	sweepPause = 10 * time.Second
 	sweepShare = 20
@@ -44,11 +47,27 @@ type bucketFeed struct {
 	sweeping bool
 	swept    bool // since the index was opened
 	due      time.Time
+	listed   time.Time // when the newest names were last listed; zero until all days were
 }
 
 func (x *bucketFeed) place() string { return x.bucket.Place() }
 
 func (x *bucketFeed) follow(ctx context.Context) error {
+	now := x.cfg.Now()
+	read := x.readDays
+	if !x.listed.IsZero() {
+		read = x.readRecent
+	}
+	if err := read(ctx); err != nil {
+		return err
+	}
+	x.listed = now
+	x.sweep()
+	return nil
+}
+
+// readDays indexes the new records of all days.
+func (x *bucketFeed) readDays(ctx context.Context) error {
 	days, err := x.bucket.Days(ctx)
 	if err != nil {
 		return err
@@ -69,7 +88,39 @@ func (x *bucketFeed) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	x.sweep(days)
+	return nil
+}
+
+// readRecent indexes the records that came since the names were last listed.
+func (x *bucketFeed) readRecent(ctx context.Context) error {
+	now := x.cfg.Now()
+	known, err := x.files(ctx)
+	if err != nil {
+		return err
+	}
+	fresh := map[string][]string{}
+	err = x.bucket.Recent(ctx, x.listed.Add(-x.cfg.Late), func(day string, names []string) error {
+		unknown, err := x.unknown(ctx, known[day].id, names)
+		if err == nil && len(unknown) > 0 {
+			fresh[day] = append(fresh[day], unknown...)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for day, names := range fresh {
+		f := known[day]
+		f.day, f.offset = day, now.UnixMilli()
+		for ; len(names) > x.cfg.Batch; names = names[x.cfg.Batch:] {
+			if err := x.take(ctx, &f, names[:x.cfg.Batch], false); err != nil {
+				return err
+			}
+		}
+		if err := x.take(ctx, &f, names, true); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -83,13 +134,11 @@ func endOf(day string) time.Time {
 }
 
 // sweep lists whole days in the background when it is due.
-func (x *bucketFeed) sweep(days []string) {
+func (x *bucketFeed) sweep() {
 	if x.sweeping || x.cfg.Now().Before(x.due) {
 		return
 	}
-	if x.swept {
-		days = days[max(len(days)-sweepDays, 0):]
-	}
+	whole := !x.swept
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.running.Err() != nil {
@@ -98,7 +147,7 @@ func (x *bucketFeed) sweep(days []string) {
 	x.sweeping = true
 	x.work.Go(func() {
 		began := x.cfg.Now()
-		err := x.sweepAll(x.running, days)
+		err := x.sweepAll(x.running, whole)
 		if err != nil && x.running.Err() == nil {
 			x.cfg.Log.Warn("cannot compare the records with their index", "error", x.noted(err))
 		}
@@ -109,21 +158,40 @@ func (x *bucketFeed) sweep(days []string) {
 	})
 }
 
-// sweepAll compares day by day, newest first, and yields the turn between days.
-func (x *bucketFeed) sweepAll(ctx context.Context, days []string) error {
-	for _, day := range slices.Backward(days) {
-		select {
-		case <-x.turn:
-		case <-ctx.Done():
-			return ctx.Err()
+// sweepAll removes the days that are gone and compares the others day by day, newest first: all of them, or the newest
+// and those that the index does not have. It yields the turn between days.
+func (x *bucketFeed) sweepAll(ctx context.Context, whole bool) error {
+	var days []string
+	err := x.withTurn(ctx, func() (err error) {
+		if days, err = x.bucket.Days(ctx); err != nil {
+			return err
 		}
-		err := x.compare(ctx, day)
-		x.turn <- struct{}{}
+		known, err := x.among(ctx, days)
+		if old := max(len(days)-sweepDays, 0); !whole {
+			days = append(slices.DeleteFunc(slices.Clone(days[:old]), func(day string) bool {
+				_, ok := known[day]
+				return ok
+			}), days[old:]...)
+		}
+		return err
+	})
+	for _, day := range slices.Backward(days) {
 		if err != nil {
 			return err
 		}
+		err = x.withTurn(ctx, func() error { return x.compare(ctx, day) })
 	}
-	return nil
+	return err
+}
+
+func (x *bucketFeed) withTurn(ctx context.Context, fn func() error) error {
+	select {
+	case <-x.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { x.turn <- struct{}{} }()
+	return fn()
 }
 
 // compare lists a whole day. It indexes a day again that has lost objects.
@@ -132,10 +200,8 @@ func (x *bucketFeed) compare(ctx context.Context, day string) error {
 	if err != nil {
 		return err
 	}
-	f, ok := known[day]
-	if !ok {
-		return nil // it is gone, or it comes with the next question
-	}
+	f := known[day]
+	f.day = day
 	err = x.list(ctx, f, time.Time{})
 	if errors.Is(err, errLost) {
 		x.cfg.Log.Info("indexed records of a day are gone; reading the day again", "day", day)

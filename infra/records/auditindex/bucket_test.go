@@ -136,6 +136,7 @@ func TestFollowsABucket(t *testing.T) {
 		_, err := client.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &name, Key: &key})
 		return err == nil
 	})
+	until(t, x, &at, func(f audit.Summary) bool { return f.Records == int64(len(all)) })
 	check(t, x, all)
 
 	// An index that was lost is made again, and one of another bucket is of no use.
@@ -155,12 +156,29 @@ func TestFollowsABucket(t *testing.T) {
 	same(t, follow(t, folder, other, &at), all)
 }
 
-// counted counts the objects that are read of a bucket. From the second day on it waits at the gate.
+// counted counts the objects that are read of a bucket, and how often its names are listed. From the second day on it
+// waits at the gate.
 type counted struct {
 	*s3records.Store
-	objects atomic.Int64
-	days    atomic.Int64
-	gate    chan struct{}
+	objects       atomic.Int64
+	recent, whole atomic.Int64 // lists of recent names, and of days and their names
+	days          atomic.Int64
+	gate          chan struct{}
+}
+
+func (c *counted) Days(ctx context.Context) ([]string, error) {
+	c.whole.Add(1)
+	return c.Store.Days(ctx)
+}
+
+func (c *counted) Names(ctx context.Context, day string, since time.Time, fn func(names []string) error) error {
+	c.whole.Add(1)
+	return c.Store.Names(ctx, day, since, fn)
+}
+
+func (c *counted) Recent(ctx context.Context, since time.Time, fn func(day string, names []string) error) error {
+	c.recent.Add(1)
+	return c.Store.Recent(ctx, since, fn)
 }
 
 func (c *counted) Objects(ctx context.Context, day string, names []string,
@@ -216,6 +234,63 @@ func TestAnswersWhileABucketIsIndexed(t *testing.T) {
 	}
 	if again := store.objects.Load(); again != read {
 		t.Errorf("a page read %d objects", again-read)
+	}
+}
+
+// A page and a summary list the newest names alone, and read no object but those of new records, also those of another
+// writer and of a new day.
+func TestPageListsTheNewestNames(t *testing.T) {
+	s, _, name := bucket(t)
+	server, err := started()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := s3records.Open(t.Context(),
+		s3records.Config{Bucket: name, Prefix: "audit/here", Endpoint: server.Endpoint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var at clock
+	at.set(dawn.Add(10 * time.Hour))
+	fill(t, s, 0, 80) // on two days
+	store := &counted{Store: s, gate: make(chan struct{})}
+	close(store.gate)
+	x := follow(t, t.TempDir(), store, &at)
+	if _, err := x.List(t.Context(), audit.Query{}); err != nil {
+		t.Fatal(err)
+	}
+	// The days and the names of both are listed once by the first query and once by what follows it in the background.
+	for store.whole.Load() < 6 && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+	for i, written := range []struct {
+		by *s3records.Store
+		at time.Time
+	}{{nil, time.Time{}}, {s, at.now()}, {other, at.now().Add(-time.Minute)}, {other, at.now().Add(24 * time.Hour)}} {
+		want := audit.Query{}
+		objects := store.objects.Load()
+		if written.by != nil {
+			r := recordstest.Sample(written.at)
+			r.Function = &audit.FunctionRef{Name: fmt.Sprint("f", i), Version: 1}
+			if err := written.by.Append(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			want.Function = r.Function.Name
+			objects++
+		}
+		recent := store.recent.Load()
+		page, err := x.List(t.Context(), want)
+		if err != nil || len(page.Items) == 0 {
+			t.Fatalf("%+v: %d records, %v", want, len(page.Items), err)
+		}
+		if _, err := x.Summary(t.Context(), audit.Query{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := store.recent.Load() - recent; n != 2 || store.whole.Load() != 6 || store.objects.Load() != objects {
+			t.Errorf("%+v: %d lists, %d of whole days; %d objects were read, want %d", want, n, store.whole.Load(),
+				store.objects.Load(), objects)
+		}
 	}
 }
 

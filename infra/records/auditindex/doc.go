@@ -11,10 +11,10 @@
 // the newest day, and on opening that of every day, is compared with the file: a day that was replaced (a restored
 // backup, another folder) is read again from its beginning.
 //
-// In a bucket every record is an object whose name begins with the time of its ID, and there is no other order.
-// Before each query the index lists the recent names and reads new objects. Now and then it lists whole days in the
-// background, to find late and deleted records. The lines that were read last stay in memory, so a page of new records
-// reads no object.
+// In a bucket every record is an object whose name begins with the time of its ID, and there is no other order. Before
+// each query the index lists the recent names, with one request, and reads new objects. Now and then it lists the days
+// and the names of whole days in the background, to find late and deleted records. The lines that were read last stay
+// in memory, so a page of new records reads no object.
 //
 // A query waits a moment for the index to catch up. If it cannot, because the index is being built, the record store
 // returns lists, and summaries cover what the index has, which of a bucket are the newest records, with

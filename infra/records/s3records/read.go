@@ -12,11 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // readers bounds the concurrent requests of one call.
-const readers = 16
+const readers = s3objects.MaxConns
 
 // Get returns the record with an ID, from the bucket or the spool; audit.ErrNotFound means that there is none,
 // audit.ErrAltered that it was changed. An ID without a time in it costs a look into every day.
