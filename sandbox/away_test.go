@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/infra/engines"
 	"github.com/airlock-run/airlock/sandbox"
 	"github.com/airlock-run/airlock/sandbox/foreign"
@@ -54,7 +56,7 @@ func openPool(t testing.TB, k foreign.Kind, jit bool) *engines.Pool {
 		t.Fatal(err)
 	}
 	p, err := engines.Open(t.Context(), engines.Config{
-		Name: k.Name, Command: setup.Command, Env: setup.Env, Program: setup.Program, JIT: jit,
+		Name: k.Name, Command: setup.Command, Env: setup.Env, Program: setup.Program, Warm: setup.Warm, JIT: jit,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -436,6 +438,43 @@ func TestAwayHostile(t *testing.T) {
 				(r.Limit != "" || strings.HasPrefix(r.Error, "the engine ended on this code"))
 			if wrong := a.judge(r); wrong != "" && different[engine+"/"+a.name] == "" && !limited {
 				t.Errorf("%s: %s (%v)", a.name, wrong, time.Since(began))
+			}
+		}
+	})
+}
+
+// Code makes functions of strings where it is allowed to, and these have the properties that the language gives them.
+func TestAwayEval(t *testing.T) {
+	const code = `
+		const kinds = [() => {}, async () => {}, function* () {}, async function* () {}];
+		const about = (f) => {
+			const p = Object.getPrototypeOf(f), d = Object.getOwnPropertyDescriptor(p, 'constructor');
+			let made;
+			try { made = typeof d.value('return 1') } catch (e) { made = e.message }
+			return [d.value.name, d.writable, d.enumerable, d.configurable, d.value.prototype === p, made].join(' ');
+		};
+		let plain;
+		try { plain = eval('1 + 1') } catch (e) { plain = e.message }
+		[plain, typeof Function === 'function' && Function === (() => {}).constructor, ...kinds.map(about)]`
+	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+		for allowed, want := range map[bool][]any{
+			true: {2.0, true, "Function true false true true function", "AsyncFunction false false true true function",
+				"GeneratorFunction false false true true function", "AsyncGeneratorFunction false false true true function"},
+			false: {"eval is not supported", true, "Function true false true true eval is not supported",
+				"AsyncFunction false false true true eval is not supported",
+				"GeneratorFunction false false true true eval is not supported",
+				"AsyncGeneratorFunction false false true true eval is not supported"},
+		} {
+			r, err := e.Run(t.Context(), sandbox.Script{Engine: engine, Code: code}, sandbox.Grants{Eval: allowed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []any
+			if err := json.Unmarshal(r.Value, &got); err != nil {
+				t.Fatalf("eval %t: %s: %v", allowed, r.Error, err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("eval %t (-want +got):\n%s", allowed, diff)
 			}
 		}
 	})

@@ -106,7 +106,8 @@ func OpenEngines(ctx context.Context, s EngineSettings, log *slog.Logger) (_ *En
 			return nil, fmt.Errorf("ENGINES: %w", err)
 		}
 		pool, err := engines.Open(ctx, engines.Config{
-			Name: name, Command: setup.Command, Env: setup.Env, Program: setup.Program, JIT: s.JIT, Logger: log,
+			Name: name, Command: setup.Command, Env: setup.Env, Program: setup.Program, Warm: setup.Warm, JIT: s.JIT,
+			Logger: log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("ENGINES: %w", err)

@@ -25,6 +25,8 @@ type Config struct {
 	Command []string
 	// Program is what it reads: one line.
 	Program []byte
+	// Warm is written to each process once it exists. The process does what it says while it waits for its guest.
+	Warm []byte
 	// Env is its whole environment.
 	Env []string
 	// JIT allows memory to become executable.
@@ -217,9 +219,13 @@ func (p *Pool) fromOne(ctx context.Context, onReady func()) error {
 		if err != nil {
 			return err
 		}
+		proc.pool = p
 		p.made.Add(1)
 		p.live.Add(1)
-		proc.pool = p
+		if _, err := proc.Conn.Write(p.cfg.Warm); err != nil {
+			proc.Kill()
+			return fmt.Errorf("warm a process of the engine: %w", err)
+		}
 		onReady()
 		select {
 		case p.ready <- proc:

@@ -91,13 +91,16 @@
     }
   };
 
-  // forbid takes the functions away that make code of strings. What it puts in their place is made ahead of the job.
+  // forbid takes the functions away that make code of strings, ahead of the job. permit gives them back to one that may.
   const refuse = () => { throw new guest.TypeError('eval is not supported'); };
   const refusing = evaluate('(f, n) => { "use strict"; const r = { [n]: function () { return f(); } }[n]; return r; }', 'airlock:eval');
   const refused = [];
   for (const name in guest.eval) refused.push([name, guest.eval[name], refusing(refuse, name)]);
   const plainEval = evaluate('(f) => ({ eval(x) { return typeof x === "string" ? f() : x; } }).eval', 'airlock:eval')(refuse);
   const hide = (owner, name, value) => { Object.defineProperty(owner, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true }); };
+  const taken = [[engine.global, 'Function'], [engine.global, 'eval'], ...refused.map(([, made]) => [made.prototype, 'constructor'])]
+    .map(([owner, name]) => [owner, name, Object.getOwnPropertyDescriptor(owner, name)]);
+  const permit = () => { for (const [owner, name, was] of taken) Object.defineProperty(owner, name, was); };
   const forbid = () => {
     for (const [name, made, f] of refused) {
       Object.setPrototypeOf(f, Object.getPrototypeOf(made));
@@ -125,12 +128,26 @@
       value: { random() { return (next() * 0x200000 + (next() >>> 11)) / 2 ** 53; } }.random });
   }`, 'airlock:random');
 
-  engine.ready?.();
-  let next = readLine();
-  const job = parse(next);
+  // warm does what a job does, apart from what a guest could see: the process then has pages of its own for it.
+  const warm = (m) => {
+    evaluate(m.text, m.name)();
+    engine.check(m.text);
+    guest.parse(m.context);
+    seed(m.random);
+    engine.drain();
+    engine.memory();
+  };
+
+  forbid();
+  engine.ready();
+  let job = parse(readLine());
+  if (job.do === 'warm') {
+    warm(job);
+    job = parse(readLine());
+  }
   engine.begin((stack) => ask([op.sync, 'engine.trace', stack]), job);
   seed(job.random);
-  if (!job.eval) forbid();
+  if (job.eval) permit();
   const compiled = compile(job);
   const steps = {
     __proto__: null,

@@ -59,6 +59,8 @@ type Setup struct {
 	Env []string
 	// Program is what the process reads before its job: one line.
 	Program []byte
+	// Warm is a line that a process may read after it was forked and before its job.
+	Warm []byte
 	// Build names the engine's build in results and records.
 	Build string
 }
@@ -74,8 +76,13 @@ func (k Kind) SetUp(ctx context.Context, program string, jit bool, output Output
 		s.Build = strings.TrimSuffix(s.Build, "less")
 	}
 	s.Program, err = k.program()
+	s.Warm = []byte(warm)
 	return s, err
 }
+
+// warm is a step that changes nothing and does what jobs do, so that a process has the memory for it before its job.
+const warm = `{"do":"warm","name":"airlock:warm","context":"{\"a\":[1]}","random":[1,2,3,4],"text":` +
+	`"(async function (input) { const f = (n) => n < 2 ? n : f(n - 1) + f(n - 2); return [f(2), input]; })"}` + "\n"
 
 // quirks are the files of the library that mend QuickJS, or that bring what these engines have themselves.
 var quirks = map[string]bool{"native.js": true, "language.js": true, "date.js": true, "garbage.js": true}

@@ -9,7 +9,7 @@
   const turn = new vm.Script('0', { filename: 'airlock:turn' });
   const global = evaluate('globalThis', 'airlock:global');
   const rejected = [];
-  let origin = 0n;
+  let origin = 0n, trace = (stack) => stack;
   process.on('unhandledRejection', (reason, promise) => { if (rejected.length < 100) rejected.push({ reason, promise }); });
   process.on('rejectionHandled', (promise) => {
     const i = rejected.findIndex((r) => r.promise === promise);
@@ -80,15 +80,9 @@
       process._tickCallback();
     },
     now: () => Math.floor(Number(process.hrtime.bigint() - origin) / 1e5) / 10,
-    begin(trace) {
+    begin(ask) {
       origin = process.hrtime.bigint();
-      // Positions in stacks are those of the caller's source.
-      const show = (e, frames) => {
-        let stack = `${header(e)}`;
-        for (let i = 0; i < frames.length; i++) if (!own(frames[i])) stack += `\n    at ${frames[i]}`;
-        return trace(stack);
-      };
-      Object.defineProperty(evaluate('Error', 'airlock:error'), 'prepareStackTrace', { get: () => show, set() {}, enumerable: false, configurable: false });
+      trace = ask;
     },
     fail(e, send) { throw e; },
     memory() {
@@ -98,6 +92,13 @@
     makeRoom() {}, // V8 collects garbage before it refuses memory
     // What a job needs of Node.js is compiled before there is one, and garbage is not copied with the process.
     ready() {
+      // Positions in stacks are those of the caller's source.
+      const show = (e, frames) => {
+        let stack = `${header(e)}`;
+        for (let i = 0; i < frames.length; i++) if (!own(frames[i])) stack += `\n    at ${frames[i]}`;
+        return trace(stack);
+      };
+      Object.defineProperty(evaluate('Error', 'airlock:error'), 'prepareStackTrace', { get: () => show, set() {}, enumerable: false, configurable: false });
       this.now();
       room.subarray(0, 1);
       evaluate('Promise.reject()', 'airlock:ready').catch(() => {});
