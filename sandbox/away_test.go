@@ -68,7 +68,12 @@ func openPool(t testing.TB, k foreign.Kind, jit bool) *engines.Pool {
 // awayEngine returns a sandbox that has an engine besides QuickJS, and the engine's processes.
 func awayEngine(t testing.TB, k foreign.Kind) (*sandbox.Engine, *engines.Pool) {
 	t.Helper()
-	pool := openPool(t, k, false)
+	return awayEngineOf(t, k, false)
+}
+
+func awayEngineOf(t testing.TB, k foreign.Kind, jit bool) (*sandbox.Engine, *engines.Pool) {
+	t.Helper()
+	pool := openPool(t, k, jit)
 	e, err := sandbox.New(t.Context(), sandbox.Config{
 		CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), Processes: processes{k.Name: pool},
 		SkipSelfTest: true,
@@ -441,6 +446,30 @@ func TestAwayHostile(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Engines that compile to machine code run the same code, and code that runs long enough to be compiled.
+func TestAwayJIT(t *testing.T) {
+	if oldBuild() {
+		return
+	}
+	for _, k := range foreign.Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			e, _ := awayEngineOf(t, k, true)
+			for _, c := range codeShapes {
+				if got := shapeOf(t, e, k.Name, c.code); got != c.want {
+					t.Errorf("%q gave %s, want %s", c.code, got, c.want)
+				}
+			}
+			const hot = `const f = (n) => n < 2 ? n : f(n - 1) + f(n - 2);
+				const words = {}; for (let i = 0; i < 2e5; i++) { const w = 'w' + i % 100; words[w] = (words[w] ?? 0) + 1 }
+				[f(25), Object.keys(words).length, words.w7]`
+			r, err := e.Run(t.Context(), sandbox.Script{Engine: k.Name, Code: hot}, sandbox.Grants{})
+			if err != nil || string(r.Value) != "[75025,100,2000]" {
+				t.Errorf("hot code gave %s, %s, %v", r.Value, r.Error, err)
+			}
+		})
+	}
 }
 
 // Code makes functions of strings where it is allowed to, and these have the properties that the language gives them.
