@@ -15,21 +15,38 @@ import (
 const maxMessage = 64 << 10
 
 // cutArguments returns a message without the arguments of its call, and these, which are nil where the SDK may as well
-// parse all of it. The time that it takes is linear in body.
+// parse all of it. It refuses a message that has a name twice: the SDK takes the last, and a proxy may take the first.
+// The decoder of the tool checks the arguments. The time that it takes is linear in body.
 func cutArguments(body []byte) (message, arguments []byte, err error) {
-	if len(body) <= maxMessage {
-		return body, nil, nil
-	}
+	short := len(body) <= maxMessage
 	from, to, err := argumentsOf(body)
+	if err != nil && short && !errors.Is(err, errTwice) {
+		return body, nil, nil // the SDK says what is wrong with it
+	}
 	if err != nil {
-		return nil, nil, api.Invalid("", "the message is not a JSON-RPC message, or a member occurs twice")
+		return nil, nil, notOneMessage()
 	}
 	if len(body)-(to-from) > maxMessage {
 		detail := fmt.Sprintf("a message has at most %d bytes besides the arguments of a tool", maxMessage)
 		return nil, nil, api.Invalid("", detail)
 	}
-	message = append(append(append(make([]byte, 0, maxMessage+2), body[:from]...), "{}"...), body[to:]...)
+	message = append(make([]byte, 0, len(body)-(to-from)+2), body[:from]...)
+	if to > 0 {
+		message = append(message, "{}"...)
+	}
+	message = append(message, body[to:]...)
+	err = jsontext.NewDecoder(bytes.NewReader(message)).SkipValue()
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return nil, nil, notOneMessage()
+	}
+	if short {
+		return body, nil, nil
+	}
 	return message, bytes.Clone(body[from:to]), nil
+}
+
+func notOneMessage() error {
+	return api.Invalid("", "the message is not a JSON-RPC message, or a member occurs twice")
 }
 
 // argumentsOf returns where params.arguments begins and ends in a JSON object; both are 0 where there are none.

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
+	fast "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -340,21 +341,24 @@ func answerOf(content []byte, result execution.Result) answer {
 	return a
 }
 
-// decode reads the arguments of a tool that takes few.
+// decode reads the arguments of a tool that takes few. Names match exactly, no object has one twice, and null stands
+// for no arguments.
 func decode(arguments []byte, v any, accepted string) error {
-	dec := json.NewDecoder(bytes.NewReader(arguments))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(v)
-	if err == nil {
-		if _, err = dec.Token(); errors.Is(err, io.EOF) {
-			return nil
-		}
+	if string(arguments) == "null" {
+		return nil
+	}
+	if _, err := execution.Members(arguments); err != nil {
+		return err
+	}
+	known, once := fast.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true) // Members found none
+	if fast.Unmarshal(arguments, v, known, once) == nil {
+		return nil
 	}
 	bad := &execution.Error{
 		Code: execution.InvalidRequest, Message: "the arguments must be an object with the members: " + accepted,
 	}
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(err, &mistyped) && mistyped.Field != "" {
+	var mistyped *json.UnmarshalTypeError // it names the type that was sent
+	if errors.As(json.Unmarshal(arguments, v), &mistyped) && mistyped.Field != "" {
 		bad.Field, bad.Message = mistyped.Field, "must not be a "+mistyped.Value
 	}
 	return bad
