@@ -78,7 +78,8 @@ func spellings(path string) []string {
 var steering = []string{
 	"X-Original-Url: /healthz", "X-Rewrite-Url: /healthz", "X-Http-Method-Override: GET", "X-Http-Method: GET",
 	"X-Method-Override: GET", "X-Forwarded-Prefix: /healthz", "X-Forwarded-For: 127.0.0.1", "X-Real-Ip: 127.0.0.1",
-	"Forwarded: for=127.0.0.1;host=localhost", "X-Forwarded-User: ann", "X-Remote-User: ann", "X-Forwarded-Host: localhost",
+	"Forwarded: for=127.0.0.1;host=localhost", "X-Forwarded-User: ann", "X-Remote-User: ann",
+	"X-Forwarded-Host: localhost",
 	"Cookie: airlock=1; __Host-airlock=1; session=1", "Authorization: Bearer", "Authorization: Basic YW5uOg==",
 	"X-Amzn-Oidc-Identity: ann", "Cf-Access-Authenticated-User-Email: ann@a.example",
 }
@@ -92,7 +93,8 @@ func TestSpellingsOfPaths(t *testing.T) {
 		if body != "" {
 			headers = append(headers, "Content-Type: application/json")
 		}
-		got := exchange(t, s.addr, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Length: %d\r\n%s\r\n%s",
+		got := exchange(t, s.addr, fmt.Sprintf(
+			"%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Length: %d\r\n%s\r\n%s",
 			method, path, s.addr, len(body), strings.Join(append(headers, ""), "\r\n"), body))
 		status := 0
 		if _, err := fmt.Sscanf(got, "HTTP/1.1 %d", &status); err != nil {
@@ -174,11 +176,14 @@ func hostileValues() []string {
 	long := strings.Repeat("a", 12_000)
 	coded := base64.RawURLEncoding.EncodeToString
 	return []string{
-		"-1", "0", "1e9", "9223372036854775808", "0x10", "NaN", " 1", "1\x00", "\x00", "\xff\xfe", "\u202e", "%", "%%", "*", "'",
+		"-1", "0", "1e9", "9223372036854775808", "0x10", "NaN", " 1", "1\x00", "\x00", "\xff\xfe",
+		"\u202e", "%", "%%", "*", "'",
 		`' OR 1=1 --`, `"; DROP TABLE jobs; --`, "../../../etc/passwd", "..\\..", "exec_../../x", "exec_0123456789/../..",
 		"exec_\u00e9123456789", long, strings.Repeat("%25", 3000), strings.Repeat("\u202e", 3000), "exec_" + long,
-		coded([]byte("../../x")), coded([]byte(`{"after":"x","after":"y"}`)), coded([]byte("\x00\xff")), coded([]byte(long[:8000])),
-		"0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-02-30T00:00:00Z", "292277026596-01-01T00:00:00Z", "-999999h", "1ns",
+		coded([]byte("../../x")), coded([]byte(`{"after":"x","after":"y"}`)), coded([]byte("\x00\xff")),
+		coded([]byte(long[:8000])),
+		"0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-02-30T00:00:00Z",
+		"292277026596-01-01T00:00:00Z", "-999999h", "1ns",
 		"9223372036854775807ns", "2562047h", "{}", "[]", "null", "true", "\r\nX-Injected: 1", "$ref", "__proto__", "${1+1}",
 		"{{1}}", "<script>alert(1)</script>",
 	}
