@@ -117,7 +117,9 @@ func (e *StoreError) Unwrap() error { return e.Err }
 type StorageStats struct {
 	// FileBytes is the size of the store on disk, FreeBytes the reusable part of it; 0 if unknown.
 	FileBytes, FreeBytes int64
-	Usage                []StorageUsage
+	// Uncounted says that only bytes are known, and no numbers of items apart from those of schedules.
+	Uncounted bool
+	Usage     []StorageUsage
 }
 
 // StorageUsage is one tenant's use of one kind.

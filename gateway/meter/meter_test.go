@@ -1,12 +1,16 @@
 package meter_test
 
 import (
+	"context"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/meter"
 )
 
@@ -61,6 +65,45 @@ func TestExposition(t *testing.T) {
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s is missing in\n%s", want, text)
+		}
+	}
+}
+
+// A state that knows bytes alone shows no numbers of items, apart from schedules.
+func TestStorageWithoutItems(t *testing.T) {
+	for _, uncounted := range []bool{false, true} {
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(meter.StorageCollector{Logger: slog.New(slog.DiscardHandler), Stats: func(
+			context.Context) (execution.StorageStats, error) {
+			return execution.StorageStats{Uncounted: uncounted, Usage: []execution.StorageUsage{
+				{Tenant: "acme", Quota: execution.QuotaJobs, Bytes: 70}, {Tenant: "b", Quota: execution.QuotaJobs, Bytes: 7},
+				{Tenant: "acme", Quota: execution.QuotaSchedules, Count: 3},
+			}}, nil
+		}})
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, family := range families {
+			for _, m := range family.GetMetric() {
+				name := family.GetName()
+				for _, l := range m.GetLabel() {
+					name += " " + l.GetValue()
+				}
+				got[name] = m.GetGauge().GetValue()
+			}
+		}
+		_, items := got["airlock_state_items jobs"]
+		for name, want := range map[string]float64{
+			"airlock_state_bytes jobs": 77, "airlock_state_tenant_bytes jobs acme": 70, "airlock_state_items schedules": 3,
+		} {
+			if got[name] != want {
+				t.Errorf("uncounted %v: %s is %v, want %v", uncounted, name, got[name], want)
+			}
+		}
+		if items == uncounted {
+			t.Errorf("uncounted %v: items of jobs are shown: %v", uncounted, items)
 		}
 	}
 }

@@ -44,7 +44,9 @@ func (m StorageCollector) Collect(out chan<- prometheus.Metric) {
 	for _, quota := range quotas() {
 		label, value := []string{"quota"}, []string{quota}
 		gauge("airlock_state_bytes", "Stored bytes, by storage quota.", all[quota].Bytes, label, value)
-		gauge("airlock_state_items", "Stored items, by storage quota.", all[quota].Count, label, value)
+		if !stats.Uncounted || quota == execution.QuotaSchedules {
+			gauge("airlock_state_items", "Stored items, by storage quota.", all[quota].Count, label, value)
+		}
 	}
 	for _, u := range largest(stats.Usage, shownTenants) {
 		gauge("airlock_state_tenant_bytes", "Stored bytes of the largest tenants.", u.Bytes,

@@ -30,14 +30,15 @@
 //
 // # Limits
 //
-// Of the quotas of execution.Storage, these count: the bytes of functions with all their versions, of jobs until they
-// end (code, files, input, results so far, snapshots, sessions), of deliveries with their answers and events, and of
-// keys with their answers. The first, like the number of queued jobs, is counted now and then, so a tenant that uses
-// several gateways may exceed it a little. The others are additions to one item per tenant and quota, in slots that
-// lapse when what they count does; a gateway that dies between an addition and its change leaves a little too much
-// until then. Results and schedules are not counted; results expire after KeepResults. The table's TTL removes keys,
-// events, receivers and what counts them, and Prune removes jobs. All queued jobs share one partition of the index,
-// which accepts 1,000 changes a second: about 300 jobs. So does the item of a tenant's quota.
+// All quotas of execution.Storage count: the bytes of functions with all their versions, the number of schedules, the
+// bytes of jobs until they end (code, files, input, results so far, snapshots, sessions), of results, of deliveries
+// with their answers and events, and of keys with their answers. Functions and schedules, like the number of queued
+// jobs, are counted now and then, so a tenant that uses several gateways may exceed their limits a little. The others
+// are additions to one item per tenant and quota (jobs and results share one), in slots that lapse when what they count
+// does; a gateway that dies between an addition and its change leaves a little too much until then, or too little. A
+// tenant with too many results loses its oldest, which the list of ended jobs of all tenants names. The table's TTL
+// removes keys, events, receivers and what counts them, and Prune removes jobs. All queued jobs share one partition of
+// the index, which accepts 1,000 changes a second: about 300 jobs. So does the item of a tenant's quota.
 //
 // Only package wiring and tests import this package. Start with [Open], then read change in table.go.
 package dynamostate

@@ -171,20 +171,31 @@ func (t *table) keepContent(ctx context.Context, tenant, name, sum string, body 
 	return err
 }
 
-// roomForContent returns an *execution.QuotaError if a tenant has no room for so many bytes of a version.
-func (s *Store) roomForContent(ctx context.Context, tenant string, bytes int) error {
-	used, err := s.tallies.Used(execution.QuotaFunctions, tenant, func() (n int64, err error) {
+// roomFor returns an *execution.QuotaError if a tenant has no room for so much more of a quota that its functions count
+// against. of returns what one of them takes.
+func (s *Store) roomFor(ctx context.Context, quota, tenant string, added, most int64, of func(item) int64) error {
+	used, err := s.tallies.Used(quota, tenant, func() (n int64, err error) {
 		err = s.below(ctx, functionsOf(tenant), "", looked, func(it item) (bool, error) {
-			n += numberOf(it["bytes"])
+			n += of(it)
 			return true, nil
 		})
 		return n, err
 	})
-	most := s.storage(tenant).Functions
-	if err == nil && used+int64(bytes) > most {
-		err = &execution.QuotaError{Quota: execution.QuotaFunctions, Used: used, Limit: most}
+	if err == nil && used+added > most {
+		err = &execution.QuotaError{Quota: quota, Used: used, Limit: most}
 	}
 	return err
+}
+
+// bytesIn returns the bytes of a function with all its versions.
+func bytesIn(it item) int64 { return numberOf(it["bytes"]) }
+
+// schedulesIn returns 1 for a function that is scheduled, or 0.
+func schedulesIn(it item) int64 {
+	if textOf(it["list"]) == schedulesList {
+		return 1
+	}
+	return 0
 }
 
 // Change passes a function to fn, or an empty one with tenant and name, and stores the result atomically. fn may be
@@ -196,7 +207,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 	if !plainName.MatchString(name) {
 		return fmt.Errorf("save function %q: the name cannot be part of a key", name)
 	}
-	added := 0
+	added, scheduled := 0, int64(0)
 	err := s.change(ctx, functionKey(tenant, name), token(), nil, func(it item, there bool) error {
 		d := newDocument(execution.SavedFunction{Tenant: tenant, Name: name})
 		if there {
@@ -212,6 +223,16 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 		if d.Function.Schedule != nil && s.cfg.NoJobs {
 			return execution.ErrNotKept
 		}
+		scheduled = -schedulesIn(it)
+		if d.Function.Schedule != nil && !d.Function.Schedule.Next.IsZero() {
+			scheduled++
+		}
+		if scheduled > 0 {
+			most := s.storage(tenant).Schedules
+			if err := s.roomFor(ctx, execution.QuotaSchedules, tenant, scheduled, most, schedulesIn); err != nil {
+				return err
+			}
+		}
 		if content != nil {
 			body, err := json.Marshal(content)
 			if err != nil {
@@ -220,7 +241,8 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 			sum := hash(body)
 			if _, has := d.Sizes[sum]; !has {
 				added = len(body)
-				if err := s.roomForContent(ctx, tenant, added); err != nil {
+				err := s.roomFor(ctx, execution.QuotaFunctions, tenant, int64(added), s.storage(tenant).Functions, bytesIn)
+				if err != nil {
 					return err
 				}
 			}
@@ -233,6 +255,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 	})
 	if err == nil {
 		s.tallies.Add(execution.QuotaFunctions, tenant, int64(added))
+		s.tallies.Add(execution.QuotaSchedules, tenant, scheduled)
 	}
 	return err
 }
@@ -250,6 +273,7 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 		return execution.ErrNotFound
 	}
 	defer s.tallies.Forget(execution.QuotaFunctions, tenant)
+	defer s.tallies.Forget(execution.QuotaSchedules, tenant)
 	err = s.remove(ctx, functionKey(tenant, name))
 	if err == nil {
 		s.discard(ctx, it)

@@ -208,6 +208,7 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 	}
 	var grew int64
 	var until time.Time
+	var result charge
 	err := s.change(ctx, jobKey(id), token(), s.claimedItem(id), func(it item, there bool) (err error) {
 		if !there {
 			return execution.ErrNotFound
@@ -236,11 +237,15 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 			return err
 		}
 		it["charged"], it["chargedUntil"] = number(charged+grew), number(millis(until))
+		result = s.uses.resultCharge(it, was, job)
 		return s.setJob(ctx, it, was, job)
 	})
-	if err == nil && grew != 0 {
+	if err == nil && (grew != 0 || result.bytes != 0) {
 		// The job has changed. If the addition fails, what is counted wrongly lapses.
-		_, _ = s.uses.add(ctx, jobCharge(job.Tenant, until, grew))
+		used, err := s.uses.add(ctx, jobCharge(job.Tenant, until, grew), result)
+		if err == nil && result.bytes > 0 {
+			s.uses.makeRoomForResults(ctx, job, used)
+		}
 	}
 	if err == nil && job.Status != execution.Running {
 		s.letGo(id)

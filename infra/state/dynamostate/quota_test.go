@@ -35,7 +35,63 @@ func TestQuotas(t *testing.T) {
 	statetest.Quotas(t, func(t *testing.T) ([2]statetest.QuotaStore, func(tenant, quota string) int64) {
 		f := newFleet(t)
 		return [2]statetest.QuotaStore{f.limited(t, time.Now), f.limited(t, time.Now)}, nil
-	}, execution.QuotaFunctions, execution.QuotaJobs, execution.QuotaKeys, execution.QuotaDeliveries)
+	}, execution.QuotaFunctions, execution.QuotaSchedules, execution.QuotaJobs, execution.QuotaKeys,
+		execution.QuotaDeliveries)
+}
+
+func TestResultsMakeRoom(t *testing.T) {
+	t.Parallel()
+	s := newFleet(t).limited(t, time.Now)
+	statetest.ResultsMakeRoom(t, s, func() int64 { return used(t, s, "t", execution.QuotaResults).Bytes })
+}
+
+// used returns the use of a quota by a tenant.
+func used(t *testing.T, s *dynamostate.Store, tenant, quota string) (sum execution.StorageUsage) {
+	t.Helper()
+	stats, err := s.Stats(t.Context())
+	if err != nil || !stats.Uncounted {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	for _, u := range stats.Usage {
+		if u.Tenant == tenant && u.Quota == quota {
+			sum.Bytes, sum.Count = sum.Bytes+u.Bytes, sum.Count+u.Count
+		}
+	}
+	return sum
+}
+
+// A tenant that removes a schedule or a function with one has room for another.
+func TestSchedulesMakeRoom(t *testing.T) {
+	t.Parallel()
+	s := newFleet(t).limited(t, time.Now)
+	schedule := func(name string, on bool) error {
+		return s.Change(t.Context(), "a", name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+			f.Schedule = nil
+			if on {
+				f.Schedule = &execution.FunctionSchedule{Next: time.Now().Add(time.Hour)}
+			}
+			return nil, nil // no content
+		})
+	}
+	for _, name := range []string{"f", "g", "h", "h"} {
+		if err := schedule(name, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var full *execution.QuotaError
+	if err := schedule("i", true); !errors.As(err, &full) || full.Quota != execution.QuotaSchedules || full.Limit != 3 {
+		t.Fatal(err)
+	}
+	if n := used(t, s, "a", execution.QuotaSchedules).Count; n != 3 {
+		t.Errorf("%d schedules are counted", n)
+	}
+	if err := errors.Join(schedule("f", false), schedule("i", true), s.Delete(t.Context(), "a", "g"),
+		schedule("f", true)); err != nil {
+		t.Error(err)
+	}
+	if err := schedule("j", true); !errors.As(err, &full) {
+		t.Error(err)
+	}
 }
 
 func TestSessionGrowth(t *testing.T) {

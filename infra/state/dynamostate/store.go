@@ -36,8 +36,7 @@ type Config struct {
 	Access
 	// MaxJobsPerTenant is the approximate limit on queued jobs, which are counted every few seconds. Default 20,000.
 	MaxJobsPerTenant int
-	// Storage returns a tenant's current quota; Results, Schedules and KeepResults do not count. It must be safe for
-	// concurrent use. Nil means the default.
+	// Storage returns a tenant's current quota. It must be safe for concurrent use. Nil means the default.
 	Storage func(tenant string) execution.Storage
 	// Outlive is how long a function may run after its gateway has died; 0 if functions die with their gateway. A job
 	// then starts within half of it after its claim, or not at all.
@@ -94,7 +93,7 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	}
 	s := &Store{table: t, cfg: cfg, id: rand.Text(), held: map[string]*claim{},
 		tallies: share.NewTallies(cfg.Now)}
-	s.uses = uses{t, cfg.Now, s.storage}
+	s.uses = uses{t, cfg.Now, s.storage, &latest{items: map[[2]string]item{}}}
 	s.beat = &heartbeat{table: t, id: s.id, now: cfg.Now, deadAfter: cfg.DeadAfter, outlive: cfg.Outlive,
 		seen: map[string]sighting{}}
 	if err := s.beat.register(ctx); err != nil {

@@ -182,6 +182,18 @@ func (t *table) below(ctx context.Context, pk, after string, limit int, fn func(
 	return t.query(ctx, in, fn)
 }
 
+// take deletes an item if it still has a token, and reports whether it had.
+func (t *table) take(ctx context.Context, k key, last string) (bool, error) {
+	_, err := t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &t.name, Key: k, ConditionExpression: aws.String("v = :v"),
+		ExpressionAttributeValues: item{":v": text(last)},
+	})
+	if err = judge(ctx, err); errors.Is(err, errMoved) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (t *table) query(ctx context.Context, in *dynamodb.QueryInput, fn func(item) (bool, error)) error {
 	for {
 		out, err := t.client.Query(ctx, in)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -24,6 +25,43 @@ type uses struct {
 	*table
 	now     func() time.Time
 	storage func(tenant string) execution.Storage
+	latest  *latest
+}
+
+// latest holds the items of uses as they were after the last change by this process.
+type latest struct {
+	mu    sync.Mutex
+	items map[[2]string]item // by tenant and quota
+}
+
+// maxLatest bounds the items that a process remembers.
+const maxLatest = 10_000
+
+func (l *latest) keep(c charge, it item) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.items) >= maxLatest {
+		clear(l.items)
+	}
+	l.items[[2]string{c.tenant, c.itemQuota()}] = it
+}
+
+// usage returns the bytes that count at a time, by tenant and quota.
+func (l *latest) usage(now time.Time) (all []execution.StorageUsage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for of, it := range l.items {
+		quotas := []string{of[1]}
+		if of[1] == execution.QuotaJobs {
+			quotas = append(quotas, execution.QuotaResults)
+		}
+		for _, quota := range quotas {
+			if used, _, _ := usedIn(it, quota, now); used > 0 {
+				all = append(all, execution.StorageUsage{Tenant: of[0], Quota: quota, Bytes: used})
+			}
+		}
+	}
+	return all
 }
 
 // A charge is a number of bytes of a tenant's quota that counts until a time.
@@ -36,17 +74,34 @@ type charge struct {
 
 func useKey(tenant, quota string) key { return keyOf("use#"+tenantPart(tenant), quota) }
 
-// slot returns the attribute that counts what ends at about a time, and when it ends.
-func (c charge) slot() (name string, end time.Time) {
-	step := max(c.lifetime/slots, time.Minute)
-	end = c.until.Truncate(step).Add(step)
-	return "s" + strconv.FormatInt(end.Unix(), 10), end
+// itemQuota returns the quota that names the item of a charge. Results are counted in the item of jobs, because the end
+// of a job changes both.
+func (c charge) itemQuota() string {
+	if c.quota == execution.QuotaResults {
+		return execution.QuotaJobs
+	}
+	return c.quota
 }
 
-// usedIn returns the bytes that an item counts at a time, when the next of them end, and the slots that have ended.
-func usedIn(it item, now time.Time) (used int64, next time.Time, over []string) {
+// slotMark returns the first letter of the slots of a quota.
+func slotMark(quota string) string {
+	if quota == execution.QuotaResults {
+		return "r"
+	}
+	return "s"
+}
+
+// slot returns the attribute that counts what ends at about a time.
+func (c charge) slot() string {
+	step := max(c.lifetime/slots, time.Minute)
+	return slotMark(c.quota) + strconv.FormatInt(c.until.Truncate(step).Add(step).Unix(), 10)
+}
+
+// usedIn returns the bytes of a quota that an item counts at a time, when the next of them end, and the slots that have
+// ended.
+func usedIn(it item, quota string, now time.Time) (used int64, next time.Time, over []string) {
 	for name, value := range it {
-		text, ok := strings.CutPrefix(name, "s")
+		text, ok := strings.CutPrefix(name, slotMark(quota))
 		unix, err := strconv.ParseInt(text, 10, 64)
 		if !ok || err != nil {
 			continue
@@ -67,25 +122,39 @@ func usedIn(it item, now time.Time) (used int64, next time.Time, over []string) 
 }
 
 // take counts a charge, or returns an *execution.QuotaError if it exceeds most. The item is changed by additions alone,
-// so gateways do not wait for each other. An addition whose answer was lost may count twice, until it ends.
+// so gateways do not wait for each other. An addition whose answer was lost may count twice, until it ends. A job is
+// refused, too, if the results of its tenant exceed their quota, because their receivers still wait for them.
 func (u uses) take(ctx context.Context, c charge, most int64) error {
 	it, err := u.add(ctx, c)
 	if err != nil {
 		return err
 	}
 	now := u.now()
-	used, next, over := usedIn(it, now)
+	used, next, over := usedIn(it, c.quota, now)
+	if c.quota == execution.QuotaJobs {
+		_, _, more := usedIn(it, execution.QuotaResults, now)
+		over = append(over, more...)
+	}
 	if len(over) > slots {
 		u.forget(ctx, c, over)
 	}
-	if used <= most {
+	var refused error
+	if used > most {
+		refused = full(c.quota, used-c.bytes, most, next.Sub(now))
+	} else if c.quota == execution.QuotaJobs {
+		allowed := u.storage(c.tenant).Results
+		if kept, _, _ := usedIn(it, execution.QuotaResults, now); kept > allowed {
+			refused = full(execution.QuotaResults, kept, allowed, time.Minute)
+		}
+	}
+	if refused == nil {
 		return nil
 	}
 	c.bytes = -c.bytes
 	if _, err := u.add(ctx, c); err != nil {
 		return err
 	}
-	return full(c.quota, used+c.bytes, most, next.Sub(now))
+	return refused
 }
 
 // full returns the error of a quota that is used up. Jobs may end at any moment, everything else lapses.
@@ -97,18 +166,32 @@ func full(quota string, used, most int64, lapses time.Duration) error {
 	return &execution.QuotaError{Quota: quota, Used: used, Limit: most, After: after}
 }
 
-// add adds to a slot, and returns the item.
-func (u uses) add(ctx context.Context, c charge) (item, error) {
-	name, _ := c.slot()
-	expires := u.now().Add(2 * max(c.lifetime, time.Hour)).Unix()
-	update := "ADD #slot :bytes SET #expires = :expires"
-	out, err := u.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &u.name, Key: useKey(c.tenant, c.quota),
-		UpdateExpression: &update, ReturnValues: types.ReturnValueAllNew,
-		ExpressionAttributeNames:  map[string]string{"#slot": name, "#expires": TTLAttribute},
-		ExpressionAttributeValues: item{":bytes": number(c.bytes), ":expires": number(expires)}})
+// add adds to the slots of one item, and returns the item.
+func (u uses) add(ctx context.Context, c charge, more ...charge) (item, error) {
+	bytes, lifetime := map[string]int64{c.slot(): c.bytes}, c.lifetime
+	for _, one := range more {
+		if one.bytes != 0 {
+			bytes[one.slot()] += one.bytes
+			lifetime = max(lifetime, one.lifetime)
+		}
+	}
+	names, values, update := map[string]string{"#expires": TTLAttribute}, item{}, "SET #expires = :expires ADD "
+	values[":expires"] = number(u.now().Add(2 * max(lifetime, time.Hour)).Unix())
+	for slot, n := range bytes {
+		if len(values) > 1 {
+			update += ", "
+		}
+		update += "#" + slot + " :" + slot
+		names["#"+slot], values[":"+slot] = slot, number(n)
+	}
+	out, err := u.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &u.name, Key: useKey(c.tenant, c.itemQuota()), UpdateExpression: &update,
+		ReturnValues: types.ReturnValueAllNew, ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("count what a tenant stores: %w", judge(ctx, err))
 	}
+	u.latest.keep(c, out.Attributes)
 	return out.Attributes, nil
 }
 
@@ -122,7 +205,7 @@ func (u uses) forget(ctx context.Context, c charge, over []string) {
 		}
 		update += "#s" + strconv.Itoa(i)
 	}
-	_, _ = u.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &u.name, Key: useKey(c.tenant, c.quota),
+	_, _ = u.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &u.name, Key: useKey(c.tenant, c.itemQuota()),
 		UpdateExpression: &update, ExpressionAttributeNames: names})
 }
 
@@ -164,7 +247,7 @@ func (u uses) roomToGrow(ctx context.Context, job execution.Job, bytes int64) er
 		return err
 	}
 	now, most := u.now(), u.storage(job.Tenant).Jobs
-	if used, next, _ := usedIn(it, now); used+bytes > most {
+	if used, next, _ := usedIn(it, execution.QuotaJobs, now); used+bytes > most {
 		return full(execution.QuotaJobs, used, most, next.Sub(now))
 	}
 	return nil

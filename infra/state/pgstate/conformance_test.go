@@ -149,6 +149,32 @@ func TestQuotas(t *testing.T) {
 		execution.QuotaDeliveries)
 }
 
+func TestResultsMakeRoom(t *testing.T) {
+	t.Parallel()
+	s, err := pgstate.Open(t.Context(), newFleet(t).url, pgstate.Config{DeadAfter: time.Hour, Timeout: time.Minute,
+		Storage: statetest.SmallQuotas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	statetest.ResultsMakeRoom(t, s, func() (bytes int64) {
+		stats, err := s.Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range stats.Usage {
+			if u.Tenant == "t" && u.Quota == execution.QuotaResults {
+				bytes += u.Bytes
+			}
+		}
+		return bytes
+	})
+}
+
 // Each transaction of a process may have another session, as behind a PgBouncer that pools by transaction.
 func TestConformanceThroughPgBouncer(t *testing.T) {
 	t.Parallel()

@@ -99,43 +99,8 @@ func TestSubjectsShare(t *testing.T) {
 // are left, nothing more is taken.
 func TestResultsMakeRoom(t *testing.T) {
 	t.Parallel()
-	s, now := limited(t, t.TempDir()), time.Now()
-	body := []byte(`"` + strings.Repeat("x", 100<<10) + `"`)
-	run := func(n int, callback *execution.Callback) error {
-		id := fmt.Sprintf("exec_%010d", n)
-		if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: "t", Status: execution.Queued,
-			Callback: callback}); err != nil {
-			return err
-		}
-		_, err := s.ChangeJob(t.Context(), id, func(j *execution.Job) error {
-			j.Status, j.EndedAt, j.Result = execution.Completed, now.Add(time.Duration(n)*time.Second), body
-			return nil
-		})
-		return err
-	}
-	for n := range 30 {
-		if err := run(n, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if bytes := used(t, s, "t", execution.QuotaResults); bytes > mb {
-		t.Errorf("%d bytes", bytes)
-	}
-	for n, there := range map[int]bool{0: false, 15: false, 25: true, 29: true} {
-		if _, err := s.Job(t.Context(), fmt.Sprintf("exec_%010d", n)); (err == nil) != there {
-			t.Errorf("%d: %v", n, err)
-		}
-	}
-	var refused *execution.QuotaError
-	for n := 30; n < 60 && refused == nil; n++ {
-		err := run(n, &execution.Callback{State: execution.CallbackPending, Next: now})
-		if err != nil && !errors.As(err, &refused) {
-			t.Fatal(err)
-		}
-	}
-	if refused == nil || refused.Quota != execution.QuotaResults || refused.After == 0 {
-		t.Errorf("%+v", refused)
-	}
+	s := limited(t, t.TempDir())
+	statetest.ResultsMakeRoom(t, s, func() int64 { return used(t, s, "t", execution.QuotaResults) })
 }
 
 // The usage of a tenant is the sum of its rows after any sequence of changes.

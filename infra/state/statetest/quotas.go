@@ -105,3 +105,53 @@ func grow(t *testing.T, s QuotaStore, quota, tenant string, n int) error {
 	}
 	return s.Finish(t.Context(), key.Name, []byte(large))
 }
+
+// ResultsMakeRoom checks that the newest results of a tenant replace the oldest beyond its quota, unless receivers wait
+// for them. The store has [SmallQuotas]; kept returns the bytes of results of the tenant "t".
+func ResultsMakeRoom(t *testing.T, s Store, kept func() int64) {
+	t.Helper()
+	now := time.Now()
+	body := []byte(`"` + strings.Repeat("x", 100<<10) + `"`)
+	run := func(tenant string, n int, callback *execution.Callback) error {
+		id := fmt.Sprintf("exec_%s%010d", tenant, n)
+		err := s.Submit(t.Context(),
+			execution.Job{ID: id, Tenant: tenant, Status: execution.Queued, ReceivedAt: now, Callback: callback})
+		if err != nil {
+			return err
+		}
+		_, err = s.ChangeJob(t.Context(), id, func(j *execution.Job) error {
+			j.Status, j.EndedAt, j.Result = execution.Completed, now.Add(time.Duration(n)*time.Second), body
+			return nil
+		})
+		return err
+	}
+	if err := run("other", 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 30 {
+		if err := run("t", n, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bytes := kept(); bytes > 1<<20 || bytes < 1<<19 {
+		t.Errorf("%d bytes", bytes)
+	}
+	if _, err := s.Job(t.Context(), fmt.Sprintf("exec_other%010d", 0)); err != nil {
+		t.Errorf("the result of another tenant: %v", err)
+	}
+	for n, there := range map[int]bool{0: false, 15: false, 25: true, 29: true} {
+		if _, err := s.Job(t.Context(), fmt.Sprintf("exec_t%010d", n)); (err == nil) != there {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+	var refused *execution.QuotaError
+	for n := 30; n < 60 && refused == nil; n++ {
+		err := run("t", n, &execution.Callback{State: execution.CallbackPending, Next: now})
+		if err != nil && !errors.As(err, &refused) {
+			t.Fatal(err)
+		}
+	}
+	if refused == nil || refused.Quota != execution.QuotaResults || refused.After == 0 {
+		t.Errorf("%+v", refused)
+	}
+}

@@ -55,6 +55,25 @@ func (ts *Tallies) Used(quota, tenant string, count func() (int64, error)) (int6
 	return n, nil
 }
 
+// A Tally is the use of a quota by a tenant.
+type Tally struct {
+	Quota, Tenant string
+	Used          int64
+}
+
+// All returns the use of every quota and tenant that were counted.
+func (ts *Tallies) All() []Tally {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	all := make([]Tally, 0, len(ts.all))
+	for of, t := range ts.all {
+		if !t.counted.IsZero() {
+			all = append(all, Tally{of.quota, of.tenant, t.used})
+		}
+	}
+	return all
+}
+
 // Add adds to a tally.
 func (ts *Tallies) Add(quota, tenant string, n int64) {
 	ts.mu.Lock()
