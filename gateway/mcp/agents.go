@@ -185,6 +185,14 @@ func (a *Agents) Namespaces(ctx context.Context, caller Caller) Attached {
 	return a.RemoteTools.namespaces(ctx, caller.Identity)
 }
 
+// Offers implements Tools.
+func (a *Agents) Offers(ctx context.Context, caller Caller) (execution.Offers, error) {
+	if !caller.Identity.May(authn.Execute) {
+		return execution.Offers{}, api.MissingScope(authn.Execute)
+	}
+	return a.RemoteTools.offers(ctx, caller.Identity), nil
+}
+
 // foundExecution is an execution that is read back: the fields of its result, and its record.
 type foundExecution struct {
 	execution.Result

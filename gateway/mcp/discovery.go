@@ -189,7 +189,7 @@ func calledOf(u execution.UnlistedServer, request execution.Request) (tools []ex
 	}
 	for _, source := range sources {
 		for _, found := range calls.FindAllStringSubmatch(source, maxCalled) {
-			t := execution.Tool{Name: u.Namespace + ":" + found[1], Server: u.Server, Via: u.Via}
+			t := execution.Tool{Name: u.Namespace + ":" + nameOf(found[1]), Server: u.Server, Via: u.Via}
 			if toolname.Check(t.Name) != nil || len(tools) == maxCalled ||
 				slices.ContainsFunc(tools, func(other execution.Tool) bool { return other.Name == t.Name }) {
 				continue
@@ -198,6 +198,16 @@ func calledOf(u execution.UnlistedServer, request execution.Request) (tools []ex
 		}
 	}
 	return tools
+}
+
+// nameOf returns the name of a tool that is called as a method.
+func nameOf(method string) string {
+	for _, m := range execution.ServerMethods {
+		if _, called := execution.ToolGlobal("_:" + m.Name); called == method {
+			return m.Name
+		}
+	}
+	return method
 }
 
 // List serves GET /api/tools?query&namespace&limit, for people and programs that write code.

@@ -12,8 +12,9 @@
 //
 // Over HTTP ([Handlers], [Server.ServeHTTP]), the gateway has authenticated the caller of each request, and a session
 // belongs to the caller who began it. Over stdio ([Server.Serve]), there is one caller: the user who started the
-// process. [Agents] carries out the calls, [RemoteTools] offers the tools of other MCP servers to executions, and
-// [Proxy] is a stdio server whose tools are those of another gateway.
+// process. [Agents] carries out the calls, [RemoteTools] offers the tools of other MCP servers to executions. Their
+// resources and prompts are offered to clients, too; reading one is an execution. [Proxy] is a stdio server whose tools
+// are those of another gateway.
 //
 // Packages gateway, wiring and cli import it. Start with [Server].
 package mcp

@@ -29,6 +29,8 @@ func (catalogue) Call(context.Context, string, json.RawMessage) (json.RawMessage
 
 func (c catalogue) Unlisted() []execution.UnlistedServer { return c.unlisted }
 
+func (catalogue) Offers() execution.Offers { return execution.Offers{} }
+
 // listSize returns the size of tools/list with the tools of attached servers.
 func listSize(t *testing.T, source mcp.ToolSource) int {
 	t.Helper()

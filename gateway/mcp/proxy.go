@@ -12,8 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Proxy serves the tools of the server behind remote to the one client behind local, until the client leaves or ctx
-// ends. Progress, cancellation and failures pass through unchanged.
+// Proxy serves the tools, resources and prompts of the server behind remote to the one client behind local, until the
+// client leaves or ctx ends. Progress, cancellation and failures pass through unchanged.
 func Proxy(ctx context.Context, remote, local sdk.Transport, version string) error {
 	p := &proxy{waiting: map[string]*listener{}}
 	about := &sdk.Implementation{Name: "airlock", Title: "Airlock", Version: version}
@@ -24,10 +24,14 @@ func Proxy(ctx context.Context, remote, local sdk.Transport, version string) err
 	}
 	defer func() { _ = session.Close() }() // the gateway ends sessions by itself
 	p.session = session
-	server := sdk.NewServer(
-		about,
-		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}},
-	)
+	caps := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}
+	if has := session.InitializeResult().Capabilities; has != nil && has.Resources != nil {
+		caps.Resources, caps.Prompts = &sdk.ResourceCapabilities{}, &sdk.PromptCapabilities{}
+	}
+	server := sdk.NewServer(about, &sdk.ServerOptions{Instructions: instructions, Capabilities: caps})
+	if caps.Resources != nil {
+		server.AddReceivingMiddleware(p.offering)
+	}
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			return fmt.Errorf("list the gateway's tools: %w", err)
@@ -90,6 +94,25 @@ func (p *proxy) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.Ca
 		l.wait(ctx, result)
 	}
 	return result, err
+}
+
+// offering passes on what clients ask about resources and prompts.
+func (p *proxy) offering(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
+		switch params := request.GetParams().(type) {
+		case *sdk.ListResourcesParams:
+			return p.session.ListResources(ctx, &sdk.ListResourcesParams{Cursor: params.Cursor})
+		case *sdk.ListResourceTemplatesParams:
+			return p.session.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: params.Cursor})
+		case *sdk.ReadResourceParams:
+			return p.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: params.URI})
+		case *sdk.ListPromptsParams:
+			return p.session.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: params.Cursor})
+		case *sdk.GetPromptParams:
+			return p.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: params.Name, Arguments: params.Arguments})
+		}
+		return next(ctx, method, request)
+	}
 }
 
 // maxProgress is more than the number of logs of one execution.

@@ -103,10 +103,9 @@ func (s *Server) server(callerOf func(sdk.Request) (call, error)) *sdk.Server {
 		&sdk.Implementation{Name: "airlock", Title: "Airlock", Version: s.cfg.Version},
 		&sdk.ServerOptions{
 			Instructions: instructions, Logger: s.cfg.Logger,
-			// The tools do not change while the process lives; the description of one may.
-			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+			Capabilities: s.capabilities(),
 		})
-	server.AddReceivingMiddleware(s.untilClosed, afterDecoding, s.listed(callerOf))
+	server.AddReceivingMiddleware(s.untilClosed, afterDecoding, s.listed(callerOf), s.offering(callerOf))
 	for _, d := range s.describe {
 		if d.saved && s.cfg.Functions == nil || d.attached && s.cfg.Tools == nil || d.decides && s.cfg.Approvals == nil ||
 			d.session && s.cfg.Sessions == nil {
@@ -115,6 +114,16 @@ func (s *Server) server(callerOf func(sdk.Request) (call, error)) *sdk.Server {
 		server.AddTool(d.tool, s.tool(d, callerOf))
 	}
 	return server
+}
+
+// capabilities returns what the server has. The tools do not change while the process lives; the description of one
+// may. Resources and prompts are those of attached servers.
+func (s *Server) capabilities() *sdk.ServerCapabilities {
+	caps := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}
+	if s.cfg.Tools != nil {
+		caps.Resources, caps.Prompts = &sdk.ResourceCapabilities{}, &sdk.PromptCapabilities{}
+	}
+	return caps
 }
 
 // afterDecoding ends the turn of a message that is not a call of a tool: it has been decoded. The arguments of a call

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -49,6 +48,7 @@ type followed struct {
 	asked  chan struct{} // closed once it has been asked
 	// The rest belongs to the catalogue's lock.
 	tools   []execution.Tool
+	offers  execution.Offers
 	listed  bool
 	problem string             // why they could not be listed when the server was asked last; "" if they could
 	session *sdk.ClientSession // with a command that runs, or nil
@@ -220,8 +220,7 @@ func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSe
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if session != nil {
-		if tools, err := c.list(ctx, f, session); err == nil {
-			c.keep(f, tools)
+		if err := c.list(ctx, f, session); err == nil {
 			return session, nil
 		}
 		leave(session)
@@ -235,19 +234,17 @@ func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSe
 	if err != nil {
 		return nil, err
 	}
-	tools, err := c.list(ctx, f, session)
-	if err != nil {
+	if err := c.list(ctx, f, session); err != nil {
 		leave(session)
 		return nil, err
 	}
-	c.keep(f, tools)
 	return session, nil
 }
 
-func (c *Catalogue) keep(f *followed, tools []execution.Tool) {
+func (c *Catalogue) keep(f *followed, tools []execution.Tool, offers execution.Offers) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.tools, f.listed, f.problem = tools, true, ""
+	f.tools, f.offers, f.listed, f.problem = tools, offers, true, ""
 }
 
 func (c *Catalogue) fail(f *followed, err error) {
@@ -311,15 +308,14 @@ func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessag
 	ctx, cancel := context.WithTimeout(ctx, f.server.Timeout)
 	defer cancel()
 	late := fmt.Errorf("the server of %s has not answered in time", namespace)
-	result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: params})
-	refused := (*jsonrpc.Error)(nil)
-	switch {
+	result, err := callOver(ctx, session, name, params, f.secret)
+	switch refusal := refusalOf(err, f.secret); {
 	case err == nil:
-		return value(result, f.secret)
+		return result, nil
 	case ctx.Err() != nil:
 		return nil, late
-	case errors.As(err, &refused):
-		return nil, errors.New(clip(hide(refused.Message, f.secret)))
+	case refusal != "":
+		return nil, errors.New(refusal)
 	}
 	return nil, fmt.Errorf("the connection to the server of %s was lost", namespace)
 }

@@ -25,7 +25,7 @@ const (
 )
 
 // connect opens a session. ctx bounds the opening only. If changed is not nil, connect also listens and calls it
-// whenever the server reports that its tools have changed.
+// whenever the server reports that its tools, resources or prompts have changed.
 func connect(ctx context.Context, server *Server, network http.RoundTripper,
 	changed func()) (*sdk.ClientSession, error) {
 	session, err := newClient(changed).Connect(ctx, &sdk.StreamableClientTransport{
@@ -38,12 +38,14 @@ func connect(ctx context.Context, server *Server, network http.RoundTripper,
 	return session, nil
 }
 
-// newClient returns a client that calls changed, unless that is nil, whenever its server reports that its tools have
-// changed.
+// newClient returns a client that calls changed, unless that is nil, whenever its server reports that its tools,
+// resources or prompts have changed.
 func newClient(changed func()) *sdk.Client {
 	options := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
 	if changed != nil {
 		options.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { changed() }
+		options.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { changed() }
+		options.PromptListChangedHandler = func(context.Context, *sdk.PromptListChangedRequest) { changed() }
 	}
 	return sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, options)
 }
@@ -189,7 +191,7 @@ func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
 		if text == "" {
 			text = "the tool failed"
 		}
-		return nil, errors.New(clip(hide(text, secret)))
+		return nil, &refusedError{clip(hide(text, secret))}
 	}
 	var v any
 	switch structured := len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text)); {
@@ -202,18 +204,7 @@ func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
 	case len(texts) > 0:
 		v = text
 	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return nil, errors.New("the answer is no JSON")
-	}
-	if secret != "" {
-		quoted, err := json.Marshal(secret)
-		if err != nil {
-			return nil, errors.New("the answer cannot be searched")
-		}
-		out = []byte(hide(hide(string(out), string(quoted[1:len(quoted)-1])), secret))
-	}
-	return out, nil
+	return hiddenJSON(v, secret)
 }
 
 func clip(text string) string { return clipTo(text, maxMessage) }

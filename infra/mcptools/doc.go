@@ -1,6 +1,7 @@
 // Package mcptools gives guests the tools of Model Context Protocol servers as namespace.method(params). The
 // deployment attaches servers ([Parse]), the gateway lists their tools ([Catalogue]), and the function that runs an
-// execution calls them ([Servers.Begin]).
+// execution calls them ([Servers.Begin]). Resources and prompts are read by tools that are named after the methods of
+// the protocol ([execution.ServerMethods]), and listed for clients ([Catalogue.Offers]).
 //
 // The gateway keeps a session with each server, to list its tools and to learn of changes; the list of servers may be
 // replaced at any time ([Catalogue.Replace]).

@@ -31,15 +31,35 @@ func Limits() outbound.Limits {
 	return outbound.Limits{Body: maxAnswer, Total: listing, Stream: time.Hour}
 }
 
-// list lists one server's tools.
-func (c *Catalogue) list(ctx context.Context, f *followed, session *sdk.ClientSession) ([]execution.Tool, error) {
+// list lists what a server has, and keeps it.
+func (c *Catalogue) list(ctx context.Context, f *followed, session *sdk.ClientSession) error {
 	select {
 	case c.reading <- struct{}{}:
 		defer func() { <-c.reading }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
+	tools, err := c.tools(ctx, f, session)
+	if err != nil {
+		return err
+	}
+	offers, err := c.offers(ctx, f, session)
+	if err != nil && ctx.Err() == nil {
+		c.log.Debug("the resources and prompts of an MCP server cannot all be listed", "namespace", f.server.Namespace,
+			"error", err)
+	}
+	c.keep(f, tools, offers)
+	return nil
+}
+
+// tools lists the tools of a server.
+func (c *Catalogue) tools(ctx context.Context, f *followed, session *sdk.ClientSession) ([]execution.Tool, error) {
+	caps := session.InitializeResult().Capabilities
 	l := &list{server: &f.server, log: c.log, called: map[string]bool{}}
+	if caps != nil && caps.Tools == nil && (caps.Resources != nil || caps.Prompts != nil) {
+		l.withMethods(caps) // it has no tools of its own, and no list of them
+		return l.tools, nil
+	}
 	params := &sdk.ListToolsParams{}
 	for range maxPages {
 		page, err := session.ListTools(ctx, params)
@@ -47,11 +67,12 @@ func (c *Catalogue) list(ctx context.Context, f *followed, session *sdk.ClientSe
 			return nil, fmt.Errorf("list the tools: %w", err)
 		}
 		for _, t := range page.Tools {
-			if t != nil && !l.add(t) {
+			if t != nil && !offered(caps, t.Name) && !l.add(t) {
 				return l.tools, nil
 			}
 		}
 		if page.NextCursor == "" {
+			l.withMethods(caps)
 			return l.tools, nil
 		}
 		params.Cursor = page.NextCursor

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -125,21 +124,18 @@ func (e *Execution) call(ctx context.Context, server *Server, method string, par
 		if err != nil {
 			return nil, err
 		}
-		result, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: method, Arguments: params})
+		result, err := callOver(ctx, c.session, method, params, e.servers.hidden(server))
 		if err == nil {
-			return value(result, e.servers.hidden(server))
+			return result, nil
 		}
-		var (
-			refused *jsonrpc.Error
-			broken  *brokenError
-		)
+		broken, refusal := (*brokenError)(nil), refusalOf(err, e.servers.hidden(server))
 		switch missing := errors.Is(err, sdk.ErrSessionMissing); {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.As(err, &broken):
 			return nil, broken.told(server)
-		case !missing && errors.As(err, &refused):
-			return nil, errors.New(clip(hide(refused.Message, e.servers.hidden(server))))
+		case !missing && refusal != "":
+			return nil, errors.New(refusal)
 		case !missing || !again:
 			e.drop(server, c)
 			return nil, fmt.Errorf("the connection to the server of %s was lost", server.Namespace)

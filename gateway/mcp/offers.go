@@ -1,0 +1,283 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/policy/toolname"
+)
+
+// offerPage is how many resources, templates or prompts a page has.
+const offerPage = 100
+
+// offers returns the resources and prompts that a caller may read. Reading one is a call of a tool.
+func (r *RemoteTools) offers(ctx context.Context, caller authn.Identity) (out execution.Offers) {
+	if r.Source == nil {
+		return out
+	}
+	all := r.Source.Offers()
+	var namespaces []string
+	add := func(namespace string) {
+		if !slices.Contains(namespaces, namespace) {
+			namespaces = append(namespaces, namespace)
+		}
+	}
+	for _, resource := range slices.Concat(all.Resources, all.Templates) {
+		add(namespaceOf(resource.Name))
+	}
+	for _, p := range all.Prompts {
+		add(namespaceOf(p.Name))
+	}
+	var asked []execution.Tool
+	for _, n := range namespaces {
+		asked = append(asked, execution.Tool{Name: n + ":" + execution.ReadResource},
+			execution.Tool{Name: n + ":" + execution.GetPrompt})
+	}
+	may := map[string]bool{}
+	for _, t := range r.Permitted(ctx, asked, caller) {
+		may[t.Name] = true
+	}
+	readable := func(resource execution.Resource) bool {
+		return may[namespaceOf(resource.Name)+":"+execution.ReadResource]
+	}
+	out.Resources = kept(all.Resources, readable)
+	out.Templates = kept(all.Templates, readable)
+	out.Prompts = kept(all.Prompts, func(p execution.Prompt) bool {
+		return may[namespaceOf(p.Name)+":"+execution.GetPrompt]
+	})
+	return out
+}
+
+func namespaceOf(name string) string {
+	namespace, _, _ := strings.Cut(name, ":")
+	return namespace
+}
+
+func kept[T any](all []T, keep func(T) bool) (out []T) {
+	for _, v := range all {
+		if keep(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// offering answers requests about the resources and prompts of attached servers. A list is what the servers said last.
+// Reading is an execution with one call, under the caller's policy, limits and permissions, and with a record.
+func (s *Server) offering(callerOf func(sdk.Request) (call, error)) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
+			if !strings.HasPrefix(method, "resources/") && !strings.HasPrefix(method, "prompts/") || s.cfg.Tools == nil {
+				return next(ctx, method, request)
+			}
+			c, err := callerOf(request)
+			if err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(c.gone, cancel)()
+			result, err := s.offer(ctx, c.caller, request.GetParams())
+			if (err != nil || ctx.Err() != nil) && c.caller.Refused != nil {
+				c.caller.Refused()
+			}
+			if err != nil {
+				return nil, s.refusal(err)
+			}
+			if result == nil {
+				return next(ctx, method, request)
+			}
+			return result, nil
+		}
+	}
+}
+
+// offer answers one request; nil if it is another.
+func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (sdk.Result, error) {
+	switch p := params.(type) {
+	case *sdk.ReadResourceParams:
+		return s.readResource(ctx, caller, p.URI)
+	case *sdk.GetPromptParams:
+		return s.getPrompt(ctx, caller, p)
+	}
+	found, err := s.cfg.Tools.Offers(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	switch p := params.(type) {
+	case *sdk.ListResourcesParams:
+		result := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+		result.NextCursor, err = each(found.Resources, p.Cursor, func(r execution.Resource) {
+			result.Resources = append(result.Resources, &sdk.Resource{
+				URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, Size: r.Size,
+			})
+		})
+		return result, err
+	case *sdk.ListResourceTemplatesParams:
+		result := &sdk.ListResourceTemplatesResult{ResourceTemplates: []*sdk.ResourceTemplate{}}
+		result.NextCursor, err = each(found.Templates, p.Cursor, func(r execution.Resource) {
+			result.ResourceTemplates = append(result.ResourceTemplates, &sdk.ResourceTemplate{
+				URITemplate: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
+			})
+		})
+		return result, err
+	case *sdk.ListPromptsParams:
+		result := &sdk.ListPromptsResult{Prompts: []*sdk.Prompt{}}
+		result.NextCursor, err = each(found.Prompts, p.Cursor, func(p execution.Prompt) {
+			prompt := &sdk.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+			for _, a := range p.Arguments {
+				prompt.Arguments = append(prompt.Arguments, &sdk.PromptArgument{
+					Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required,
+				})
+			}
+			result.Prompts = append(result.Prompts, prompt)
+		})
+		return result, err
+	}
+	return nil, nil
+}
+
+// each calls add for the entries of a page, and returns the cursor of the next one. A cursor is the number of entries
+// before the page.
+func each[T any](all []T, cursor string, add func(T)) (next string, err error) {
+	from := 0
+	if cursor != "" {
+		if from, err = strconv.Atoi(cursor); err != nil || from < 0 {
+			return "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the cursor is not one that this server issued"}
+		}
+	}
+	rest := all[min(from, len(all)):]
+	for _, v := range rest[:min(len(rest), offerPage)] {
+		add(v)
+	}
+	if len(rest) > offerPage {
+		next = strconv.Itoa(from + offerPage)
+	}
+	return next, nil
+}
+
+func (s *Server) readResource(ctx context.Context, caller Caller, uri string) (sdk.Result, error) {
+	namespace, rest, ok := execution.SplitResourceURI(uri)
+	if !ok || rest == "" {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	result := &sdk.ReadResourceResult{}
+	known, err := s.askServer(ctx, caller, namespace, execution.ReadResource, map[string]string{"uri": rest}, result)
+	if err == nil && !known {
+		err = sdk.ResourceNotFoundError(uri)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range result.Contents {
+		if c != nil {
+			c.URI, c.MIMEType, c.Meta = execution.ResourceURI(namespace, c.URI), toolname.Plain(c.MIMEType), nil
+		}
+	}
+	result.Meta = nil
+	return result, nil
+}
+
+func (s *Server) getPrompt(ctx context.Context, caller Caller, p *sdk.GetPromptParams) (sdk.Result, error) {
+	namespace, name, _ := strings.Cut(p.Name, ":")
+	result := &sdk.GetPromptResult{}
+	params := map[string]any{"name": name, "arguments": p.Arguments}
+	if p.Arguments == nil {
+		delete(params, "arguments")
+	}
+	known, err := s.askServer(ctx, caller, namespace, execution.GetPrompt, params, result)
+	if err == nil && !known {
+		err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no prompt " + toolname.Plain(p.Name)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	result.Description, result.Meta = toolname.Plain(result.Description), nil
+	for _, m := range result.Messages {
+		if m == nil {
+			continue
+		}
+		if text, ok := m.Content.(*sdk.TextContent); ok {
+			text.Text, text.Meta = toolname.Plain(text.Text), nil
+		}
+	}
+	return result, nil
+}
+
+// askServer calls a method of an attached server in an execution, and decodes its answer. known is false if the caller
+// has no such server.
+func (s *Server) askServer(
+	ctx context.Context, caller Caller, namespace, method string, params, answer any,
+) (known bool, err error) {
+	found, err := s.cfg.Tools.Offers(ctx, caller)
+	if err != nil {
+		return false, err
+	}
+	var of []string
+	if method == execution.GetPrompt {
+		for _, p := range found.Prompts {
+			of = append(of, namespaceOf(p.Name))
+		}
+	} else {
+		for _, r := range slices.Concat(found.Resources, found.Templates) {
+			of = append(of, namespaceOf(r.Name))
+		}
+	}
+	if !slices.Contains(of, namespace) {
+		return false, nil
+	}
+	input, err := json.Marshal(params)
+	if err != nil {
+		return true, fmt.Errorf("encode the parameters of an attached server: %w", err)
+	}
+	_, called := execution.ToolGlobal(namespace + ":" + method)
+	request, err := execution.DecodeRequest(api.Raw(execution.Request{
+		Code: "return await " + namespace + "." + called + "(input)", Input: input,
+	}))
+	if err != nil {
+		return true, err
+	}
+	result, err := s.cfg.Executor.Execute(ctx, caller, request, nil)
+	switch {
+	case err != nil:
+		return true, err
+	case result.Status == execution.Paused:
+		return true, &jsonrpc.Error{
+			Code: jsonrpc.CodeInternalError, Message: "execution " + result.ID + " waits for an approval; read it with code",
+		}
+	case result.Status != execution.Completed:
+		text := string(result.Status)
+		if result.Error != nil {
+			text = *result.Error
+		}
+		return true, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: toolname.Plain(text)}
+	}
+	if err := json.Unmarshal(result.Result, answer); err != nil {
+		return true, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server's answer is not valid"}
+	}
+	return true, nil
+}
+
+// refusal returns an error of the protocol with what callers may know of an error.
+func (s *Server) refusal(err error) error {
+	if already := (*jsonrpc.Error)(nil); errors.As(err, &already) {
+		return already
+	}
+	problem := s.cfg.Explain(err)
+	data, failed := json.Marshal(problem)
+	if failed != nil {
+		return fmt.Errorf("encode a problem: %w", failed)
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: problem.Error, Data: data}
+}
