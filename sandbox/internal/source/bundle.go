@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
@@ -43,6 +44,8 @@ type bundle struct {
 	// code imports, and installed the names of the packages that the bundle contains.
 	mark             string
 	ahead, installed map[string]bool
+	// mu guards ahead and installed: esbuild resolves the imports of several files at once.
+	mu sync.Mutex
 
 	sourceMap *sourcemap.Consumer
 	// follows is set if await is to be expressed by then.

@@ -115,10 +115,7 @@ func (b *bundle) resolvePackages(a api.OnResolveArgs) (out api.OnResolveResult, 
 		if a.Kind == api.ResolveJSRequireCall || a.Kind == api.ResolveJSRequireResolve {
 			key = "require " + a.Path
 		}
-		if b.ahead == nil {
-			b.ahead = map[string]bool{}
-		}
-		b.ahead[key] = true
+		b.add(&b.ahead, key)
 		return api.OnResolveResult{Path: b.mark + key, External: true}, true
 	}
 	if len(p.Files) == 0 {
@@ -134,12 +131,19 @@ func (b *bundle) resolvePackages(a api.OnResolveArgs) (out api.OnResolveResult, 
 		return api.OnResolveResult{}, false
 	}
 	if rest, in := strings.CutPrefix(found, "node_modules/"); in && a.Namespace != ofPackage {
-		if b.installed == nil {
-			b.installed = map[string]bool{}
-		}
-		b.installed[PackageName(rest)] = true
+		b.add(&b.installed, PackageName(rest))
 	}
 	return api.OnResolveResult{Path: found, Namespace: ofPackage}, true
+}
+
+// add adds a text to a set of the bundle.
+func (b *bundle) add(set *map[string]bool, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[text] = true
 }
 
 // declared matches an import declaration without the names that only strings can spell.
