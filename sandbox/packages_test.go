@@ -249,6 +249,34 @@ func TestPackageUnreadable(t *testing.T) {
 	}
 }
 
+// TestPackageWithoutEffects checks that code evaluates only what it uses of a package that each run evaluates, if the
+// package's manifest allows that.
+func TestPackageWithoutEffects(t *testing.T) {
+	e := newEngine(t)
+	files := []string{"index.js", "export { a } from './a.js'; export { b } from './b.js'; import './c.js'",
+		"a.js", "globalThis.seen = (globalThis.seen ?? '') + 'a'; export const a = Math.random() < 2",
+		"b.js", "globalThis.seen = (globalThis.seen ?? '') + 'b'; export const b = Math.random() < 2",
+		"c.js", "globalThis.seen = (globalThis.seen ?? '') + 'c'"}
+	for _, c := range []struct{ effects, code, value string }{
+		{``, `import { a } from "p"; [a, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": true`, `import { a } from "p"; [a, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": false`, `import { a } from "p"; [a, seen]`, `[true,"a"]`},
+		{`, "sideEffects": false`, `import * as p from "p"; [p.b, seen]`, `[true,"b"]`},
+		{`, "sideEffects": false`, `import * as p from "p"; [Object.keys(p), seen]`, `[["a","b"],"ab"]`},
+		{`, "sideEffects": false`, `import { a } from "p"; typeof seen`, `"undefined"`},
+		{`, "sideEffects": ["./c.js"]`, `import { b } from "p"; [b, seen]`, `[true,"bc"]`},
+		{`, "sideEffects": ["*c.js", 1]`, `import { b } from "p"; [b, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": ["**/c.js"]`, `import { b } from "p"; [b, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": [`, `import { b } from "p"; [b, seen]`, ``},
+	} {
+		p := packageOf("p", append([]string{"package.json", `{"name": "p"` + c.effects + `}`}, files...)...)
+		r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{Packages: []sandbox.Package{p}})
+		if string(r.Value) != c.value || (r.Error == "") != (c.value != "") {
+			t.Errorf("%s, %s: %s %s, want %s", c.effects, c.code, r.Value, r.Error, c.value)
+		}
+	}
+}
+
 // TestPackageWithheld checks the message about a package that is installed and not granted.
 func TestPackageWithheld(t *testing.T) {
 	e := newEngine(t)

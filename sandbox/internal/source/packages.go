@@ -133,7 +133,7 @@ func (b *bundle) resolvePackages(a api.OnResolveArgs) (out api.OnResolveResult, 
 	if rest, in := strings.CutPrefix(found, "node_modules/"); in && a.Namespace != ofPackage {
 		b.add(&b.installed, PackageName(rest))
 	}
-	return api.OnResolveResult{Path: found, Namespace: ofPackage}, true
+	return api.OnResolveResult{Path: found, Namespace: ofPackage, SideEffects: effectsOf(p.Files, found)}, true
 }
 
 // add adds a text to a set of the bundle.
