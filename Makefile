@@ -122,6 +122,7 @@ scan-packages: ## false refusals of well-known npm packages by tier (installs th
 
 conformance: ## test262, the web platform tests and quickjs-ng's own, in the sandbox (TEST262_DIR, WPT_DIR, QUICKJS_DIR: their checkouts; ENGINE_BUILD, FILTER, FAILURES=1, RECORD=folder)
 	@$(GO) run ./sandbox/conformance/cmd
+	$(GO) test -timeout 60m -run TestParkedConformanceGoesOn ./sandbox
 
 CLIENTS := $(CURDIR)/bin/clients
 

@@ -57,6 +57,9 @@ func (e *Engine) TakeLongestWork() (most, allowed int64) { return e.longest.Swap
 // ParkWhen makes runs with these grants park, between two requests, whenever f returns true.
 func (g *Grants) ParkWhen(f func() bool) { g.parkNow = f }
 
+// ParkAmid makes runs with these grants park, between two microtasks, whenever f returns true.
+func (g *Grants) ParkAmid(f func() bool) { g.parkAmid = f }
+
 // EditSnapshot returns a snapshot with another state.
 func (e *Engine) EditSnapshot(from []byte, edit func(*snapshot.State)) ([]byte, error) {
 	s, err := snapshot.Decode(from, 1<<30)

@@ -50,6 +50,8 @@ type Grants struct {
 	OnLog func(Log)
 	// parkNow, if set, makes a run that waits for a timer or a wait park when it returns true.
 	parkNow func() bool
+	// parkAmid, if set, makes a run without requests park between two microtasks when it returns true.
+	parkAmid func() bool
 	// stackBytes, if set, is a smaller stack for the self-test: filling all of it takes 80 MB.
 	stackBytes uint32
 }

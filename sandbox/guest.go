@@ -198,6 +198,8 @@ func (g *guest) reject() (bool, error) {
 
 // end completes the result.
 func (g *guest) end(happened bool) error {
+	g.in.Between(nil) // the library asks once
+	defer g.parkAmid()
 	told := quickjs.Int(0)
 	if happened {
 		told = quickjs.Int(1)

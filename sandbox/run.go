@@ -108,7 +108,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	if err := r.takeSource(script, v); err != nil {
 		return r.failEarly(err)
 	}
-	if grants.Waits.MaxPending > 0 || grants.parkNow != nil {
+	if grants.Waits.MaxPending > 0 || grants.parkNow != nil || grants.parkAmid != nil {
 		r.origin.script = hashOfScript(script)
 	}
 	p, err := (importer{r}).takePackages(script, v)
@@ -187,6 +187,7 @@ func (g *guest) execute(script Script) error {
 		}
 	}
 	g.stage.compiled = true
+	g.parkAmid()
 	if g.grants.stackBytes > 0 {
 		g.in.LimitStack(g.grants.stackBytes)
 	}

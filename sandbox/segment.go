@@ -376,6 +376,12 @@ func (g segment) fits(x *snapshot.Wait, a Answer) error {
 // goOn continues a guest with answers to what it waits for.
 func (g *guest) goOn(answers []Answer) error {
 	loop := eventLoop{g.run, g}
+	g.parkAmid()
+	if g.grants.parkAmid != nil {
+		if err := g.enter(g.in.Drain); err != nil {
+			return err
+		}
+	}
 	if err := g.abortLost(); err != nil {
 		return err
 	}
@@ -388,6 +394,19 @@ func (g *guest) goOn(answers []Answer) error {
 		}
 	}
 	return loop.toEnd()
+}
+
+// parkAmid lets the run park between two microtasks if its grants say so.
+func (g *guest) parkAmid() {
+	if g.grants.parkAmid == nil {
+		return
+	}
+	g.in.Between(func() error {
+		if g.requests.outstanding == 0 && !g.stage.failed && g.grants.parkAmid() {
+			return errParked
+		}
+		return nil
+	})
 }
 
 // abortLost rejects what the guest still awaits of an earlier segment and nothing can answer.

@@ -4,6 +4,8 @@
 //
 //	TEST262_DIR=~/test262 WPT_DIR=~/wpt QUICKJS_DIR=~/quickjs make conformance
 //
+// With TEST262_DIR, TestParkedConformanceGoesOn of package sandbox also parks the tests that await, at random.
+//
 // Each test262 test runs twice, in the sandbox and in the engine as it comes: a test that passes there and fails here
 // is always a failure. Beyond that, what passed is compared by folder with a file in expected, of which each suite has
 // one for every engine build (ENGINE_BUILD): fewer than there is a regression. Where a suite's version has other tests

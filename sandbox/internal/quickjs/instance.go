@@ -48,6 +48,7 @@ type Instance struct {
 	// interrupted reports that the last poll came from interpreted code.
 	interrupted bool
 	overflow    Value // the RangeError of the last stack overflow
+	between     func() error
 }
 
 // heap is the guest memory of an Instance: the host reads and makes values in it. Everything in it is hostile.

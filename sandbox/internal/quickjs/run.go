@@ -320,8 +320,21 @@ func (in *Instance) drain() error {
 		if int32(n) == 0 {
 			return nil
 		}
+		if in.between == nil {
+			continue
+		}
+		if err := in.between(); err != nil {
+			return err
+		}
 	}
 }
+
+// Between sets a func that is called after each microtask. If it fails, so does the call that led to the microtask, and
+// Drain runs those that are left.
+func (in *Instance) Between(f func() error) { in.between = f }
+
+// Drain runs the microtasks that are left.
+func (in *Instance) Drain() error { return in.drain() }
 
 // Collect frees the garbage in cycles.
 func (in *Instance) Collect() error {
