@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,8 +9,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -156,5 +161,138 @@ func TestOwnCostsOfSchemas(t *testing.T) {
 		body := `{"decisions":[{"seq":1,"decision":"respond","value":` + c.value +
 			`},{"seq":9,"decision":"respond","value":1}]}`
 		t.Run(name, func(t *testing.T) { s.bounded(t, "POST", path+"/resume", body) })
+	}
+}
+
+// A paused execution whose row was altered does not run again: it ends with an error that says why.
+func TestAlteredPausedExecution(t *testing.T) {
+	t.Parallel()
+	s, f := waiting(t, options{auth: tokens(t)}, []execution.Waiting{refund(1)}, []execution.Waiting{refund(2)})
+	approve := bearer(token(t, "boss", "acme", "approve"))
+	decide := func(seq int) string { return fmt.Sprintf(`{"decisions":[{"seq":%d,"decision":"approve"}]}`, seq) }
+	// paused returns an execution that has paused twice, and how it was stored after the first time.
+	paused := func(t *testing.T, subject, tenant string) (id string, first execution.Job) {
+		started := bearer(token(t, subject, tenant, "execute approve"))
+		id = want(t, s.do(t, "POST", "/api/execute", code("1"), started), 202).json(t)["id"].(string)
+		first, err := s.state.Job(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, s.do(t, "POST", "/api/executions/"+id+"/resume", decide(1), started), 202, `"segment":2`)
+		return id, first
+	}
+	stored := func(t *testing.T, subject, tenant string) []byte {
+		id, _ := paused(t, subject, tenant)
+		job, err := s.state.Job(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.Snapshot
+	}
+	other, colleagues, strangers := stored(t, "ann", "acme"), stored(t, "bob", "acme"), stored(t, "ann", "other")
+	last := func(j *execution.Job) int { return len(j.Snapshot) - 1 }
+	for name, alter := range map[string]func(j *execution.Job, first execution.Job){
+		"a changed byte":                func(j *execution.Job, _ execution.Job) { j.Snapshot[last(j)] ^= 1 },
+		"cut at its end":                func(j *execution.Job, _ execution.Job) { j.Snapshot = j.Snapshot[:last(j)] },
+		"its beginning alone":           func(j *execution.Job, _ execution.Job) { j.Snapshot = j.Snapshot[:20] },
+		"none":                          func(j *execution.Job, _ execution.Job) { j.Snapshot = nil },
+		"that of an earlier segment":    func(j *execution.Job, first execution.Job) { j.Snapshot = first.Snapshot },
+		"that of another execution":     func(j *execution.Job, _ execution.Job) { j.Snapshot = other },
+		"that of a colleague":           func(j *execution.Job, _ execution.Job) { j.Snapshot = colleagues },
+		"that of another tenant":        func(j *execution.Job, _ execution.Job) { j.Snapshot = strangers },
+		"another engine":                func(j *execution.Job, _ execution.Job) { j.Wait.EngineBuild = "c" },
+		"a different tier":              func(j *execution.Job, _ execution.Job) { j.Wait.Tier = "agent" },
+		"a different number of segment": func(j *execution.Job, _ execution.Job) { j.Wait.Segment = 7 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			id, first := paused(t, "ann", "acme")
+			s.alter(t, id, func(j *execution.Job) {
+				j.Wait = j.Wait.Clone()
+				alter(j, first)
+			})
+			ran := f.segments()
+			want(t, s.do(t, "POST", "/api/executions/"+id+"/resume", decide(2), approve), 200, `"status":"error"`,
+				waits.ErrSealed.Error())
+			if n := f.segments() - ran; n != 0 {
+				t.Errorf("%d segments ran", n)
+			}
+		})
+	}
+}
+
+// Decisions that come too late, twice, or from somebody who may not take them are refused under a name, over HTTP and
+// MCP, and change nothing.
+func TestRefusedDecisions(t *testing.T) {
+	t.Parallel()
+	s, f := waiting(t, options{auth: tokens(t), policy: fourEyes(t)},
+		[]execution.Waiting{refund(1), {Seq: 2, Kind: execution.WaitEvent, Name: "e"}})
+	ann, boss := bearer(token(t, "ann", "acme", "execute approve")), bearer(token(t, "boss", "acme", "approve"))
+	resume := func(t *testing.T, id, seq, by string) {
+		want(t, s.do(t, "POST", "/api/executions/"+id+"/resume", `{"decisions":[{"seq":`+seq+`,"decision":"approve"}]}`, by),
+			200, `"status":"completed"`)
+	}
+	elapse := func(due time.Duration) func(t *testing.T, id string) {
+		return func(t *testing.T, id string) {
+			s.alter(t, id, func(j *execution.Job) {
+				j.Wait = j.Wait.Clone()
+				j.Wait.ExpiresAt, j.Wait.DueAt = time.Now().Add(-time.Second), time.Now().Add(due)
+				for i := range j.Wait.Pending {
+					j.Wait.Pending[i].ExpiresAt = j.Wait.ExpiresAt
+				}
+			})
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		before func(t *testing.T, id string)
+		who    string // who decides and sends the event, of the tenant acme unless it is named
+		status int
+		code   string
+	}{
+		{"after its end", func(t *testing.T, id string) { resume(t, id, "1", boss) }, "boss", 409, "not_waiting"},
+		{"once it is too old", elapse(time.Hour), "boss", 409, "not_waiting"},
+		{"after it expired", func(t *testing.T, id string) {
+			elapse(-time.Second)(t, id)
+			look := time.NewTicker(20 * time.Millisecond)
+			defer look.Stop()
+			for got := ""; got != "expired"; <-look.C {
+				got = fmt.Sprint(want(t, s.do(t, "GET", "/api/executions/"+id, "", ann), 200).json(t)["status"])
+			}
+		}, "boss", 409, "not_waiting"},
+		{"after it was cancelled", func(t *testing.T, id string) {
+			want(t, s.do(t, "DELETE", "/api/executions/"+id, "", ann), 200, "cancelled")
+		}, "boss", 409, "not_waiting"},
+		{"by the requester, where another must", nil, "ann", 403, "approver_is_requester"},
+		{"of another tenant", nil, "boss@other", 404, "not_found"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","policy":"four"}`, ann), 202)
+			id := a.json(t)["id"].(string)
+			if c.before != nil {
+				c.before(t, id)
+			}
+			ran := f.segments()
+			subject, tenant, _ := strings.Cut(c.who, "@")
+			by := token(t, subject, cmp.Or(tenant, "acme"), "execute approve")
+			for _, decision := range []string{"approve", "reject"} {
+				body := `{"decisions":[{"seq":1,"decision":"` + decision + `"}]}`
+				want(t, s.do(t, "POST", "/api/executions/"+id+"/resume", body, bearer(by)), c.status, `"code":"`+c.code+`"`)
+			}
+			if c.status != 403 { // events are sent by whoever may
+				want(t, s.do(t, "POST", "/api/executions/"+id+"/events/e", "1", bearer(by)), c.status, `"code":"`+c.code+`"`)
+			}
+			agent := s.agent(t, protocols[0], by, nil)
+			r, err := agent.CallTool(t.Context(), &sdk.CallToolParams{Name: "resume_execution", Arguments: map[string]any{
+				"id": id, "decisions": []any{map[string]any{"seq": 1, "decision": "approve"}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := content(t, r); !r.IsError || v["code"] != c.code {
+				t.Errorf("over MCP: %v", v)
+			}
+			if n := f.segments() - ran; n != 0 {
+				t.Errorf("%d segments ran", n)
+			}
+		})
 	}
 }
