@@ -197,6 +197,45 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// Callers with the scope cancel the jobs of their tenant that others submitted, and those of webhooks. They see no
+// result.
+func TestCancelOthers(t *testing.T) {
+	t.Parallel()
+	began := make(chan string, 10)
+	s := kept(t, options{auth: tokens(t), config: gateway.Config{Places: 1}, invoke: func(
+		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		began <- inv.ID
+		<-ctx.Done()
+		return execution.Reply{}, ctx.Err()
+	}})
+	ann := tenantToken(t, "ann", "acme", "execute functions")
+	running := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer, ann), 202).json(t)["id"].(string)
+	<-began
+	queued := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer, ann), 202).json(t)["id"].(string)
+	saved := s.do(t, "PUT", "/api/functions/push", `{"code":"1","hook":{"scheme":"none","async":true}}`, ann)
+	path := want(t, saved, 201).json(t)["hook"].(map[string]any)["path"].(string)
+	hooked := want(t, s.do(t, "POST", path, `{}`), 202).json(t)["id"].(string)
+	for _, id := range []string{queued, hooked, running} {
+		for _, as := range []string{
+			tenantToken(t, "bob", "acme", "execute"), tenantToken(t, "bob", "acme", "execute audit:read functions approve"),
+			tenantToken(t, "wes", "other", "execute cancel"),
+		} {
+			want(t, s.do(t, "DELETE", "/api/executions/"+id, "", as), 404)
+		}
+		want(t, s.do(t, "DELETE", "/api/executions/"+id, "", tenantToken(t, "wes", "acme", "cancel")), 403)
+		warden := tenantToken(t, "wes", "acme", "execute cancel")
+		body := want(t, s.do(t, "DELETE", "/api/executions/"+id, "", warden), 202).json(t)
+		if diff := cmp.Diff(map[string]any{"id": id, "status": "cancelled"}, body); diff != "" {
+			t.Errorf("the answer differs (-want +got):\n%s", diff)
+		}
+		want(t, s.do(t, "GET", "/api/result/"+id, "", warden), 404)
+		if r, err := s.records.Get(t.Context(), id); err != nil || r.Status != "cancelled" {
+			t.Errorf("%s: recorded as %q, %v", id, r.Status, err)
+		}
+	}
+}
+
 // heldState stores the end of a job only when it may.
 type heldState struct {
 	gateway.State
@@ -420,6 +459,7 @@ func TestJobsAreListed(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	ann, bob := tenantToken(t, "ann", "acme", "execute"), tenantToken(t, "bob", "acme", "execute")
 	auditor := tenantToken(t, "eve", "acme", "execute audit:read")
+	warden := tenantToken(t, "wes", "acme", "execute cancel")
 	other := tenantToken(t, "ann", "other", "execute audit:read")
 	var submitted []string
 	for _, caller := range []string{ann, bob, ann} {
@@ -444,6 +484,7 @@ func TestJobsAreListed(t *testing.T) {
 		{"ann's", ann, running, []string{submitted[0], submitted[2]}, 2},
 		{"bob's", bob, running, submitted[1:2], 1},
 		{"the tenant's", auditor, running, submitted, 0},
+		{"the tenant's, to cancel", warden, running, submitted, 3},
 		{"another tenant's", other, running, nil, 0},
 		{"none is queued", auditor, "/api/executions?status=queued", nil, 0},
 	} {
@@ -456,7 +497,7 @@ func TestJobsAreListed(t *testing.T) {
 			if item["cancellable"] == true {
 				own++
 			}
-			if (item["callback"] != nil) != (item["cancellable"] == true) {
+			if (item["callback"] != nil) != (item["cancellable"] == true && c.caller != warden) {
 				t.Errorf("%s: %v shows a callback to somebody else, or none to its owner", c.name, item)
 			}
 		}

@@ -18,6 +18,8 @@ const (
 	Priority = "priority"
 	// Approve permits to see the paused executions of the caller's tenant and to decide about them.
 	Approve = "approve"
+	// Cancel permits to cancel the jobs of the caller's tenant that somebody else submitted, or a webhook or a schedule.
+	Cancel = "cancel"
 	// AuditRead permits to read the audit records of the caller's tenant.
 	AuditRead = "audit:read"
 	// AuditReadAll permits to read the audit records and results of every tenant. It includes AuditRead.
@@ -26,7 +28,7 @@ const (
 
 // Scopes returns every scope.
 func Scopes() []string {
-	return []string{Execute, Functions, Priority, Approve, AuditRead, AuditReadAll}
+	return []string{Execute, Functions, Priority, Approve, Cancel, AuditRead, AuditReadAll}
 }
 
 // DefaultTenant is the tenant of the operator, of the local user and of tokens without a tenant claim. A token may not

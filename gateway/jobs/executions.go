@@ -130,7 +130,7 @@ const (
 
 // List serves GET /api/executions?status&limit&cursor, in the order in which the executions began. status is paused,
 // queued or running. Callers who may approve see the paused ones of their tenant, and callers who may read its records
-// the other ones; others see their own.
+// or cancel its jobs the other ones; others see their own.
 func (h *Handlers) List(c *fiber.Ctx) error {
 	given, err := api.Query(c, "status", "limit", "cursor")
 	if err != nil {
@@ -179,7 +179,7 @@ type listedJob struct {
 func (h *Handlers) listJobs(c *fiber.Ctx, status execution.Status, after string, limit int) error {
 	caller := api.CallerOf(c)
 	subject := caller.Subject
-	if caller.May(authn.AuditRead) {
+	if caller.May(authn.AuditRead) || caller.May(authn.Cancel) {
 		subject = ""
 	}
 	found, next, err := h.Queue.cfg.Store.Jobs(c.UserContext(), caller.Tenant, subject, status, after, limit)
@@ -196,7 +196,7 @@ func (h *Handlers) listJobs(c *fiber.Ctx, status execution.Status, after string,
 			job.Callback = nil // the URL may hold a secret
 		}
 		page.Items = append(page.Items, listedJob{
-			progressOf(job), job.Via, job.Subject, job.Attempts, api.Stamp(job.NotBefore), own,
+			progressOf(job), job.Via, job.Subject, job.Attempts, api.Stamp(job.NotBefore), mayCancel(caller, job),
 		})
 	}
 	return api.Send(c, page)

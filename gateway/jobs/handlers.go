@@ -235,7 +235,14 @@ func progressOf(job execution.Job) progress {
 	}
 }
 
-// Cancel serves DELETE /api/result/{id}: a job that waits never runs, and an execution that runs is stopped.
+// mayCancel reports whether a caller may cancel a job: its own, and with the scope every other one of its tenant.
+func mayCancel(caller authn.Identity, job execution.Job) bool {
+	owner := ownerOf(job)
+	return caller.Owns(owner) || caller.Tenant == owner.Tenant && caller.May(authn.Cancel)
+}
+
+// Cancel serves DELETE /api/result/{id}: a job that waits never runs, and an execution that runs is stopped. Callers
+// who do not own it get neither its result nor its code.
 func (h *Handlers) Cancel(c *fiber.Ctx) error {
 	id, owner, ctx := api.Param(c, "id"), api.CallerOf(c).Owner(), c.UserContext()
 	if h.Streams.Cancel(id, owner) {
@@ -245,25 +252,32 @@ func (h *Handlers) Cancel(c *fiber.Ctx) error {
 	if h.Queue == nil {
 		return api.Stateless()
 	}
-	job, found, err := h.job(ctx, api.CallerOf(c), id, false)
+	by := api.CallerOf(c)
+	job, found, err := h.job(ctx, by, id, true)
 	if err != nil {
 		return err
 	}
-	if !found {
+	if !found || !mayCancel(by, job) {
 		if kept, ok := h.Results.Get(id); ok && kept.Owner == owner { // its caller waited for it
 			return ErrEnded
 		}
 		return api.NotFound("there is no execution with this id to cancel")
 	}
-	if job.Status == execution.Cancelled {
+	respond := func(job execution.Job) error {
+		if !by.Owns(ownerOf(job)) {
+			c.Status(202)
+			return api.Send(c, map[string]string{"id": id, "status": string(job.Status)})
+		}
 		return send(c, job)
+	}
+	if job.Status == execution.Cancelled {
+		return respond(job)
 	}
 	cancelled, record, err := h.Executions.Cancelled(ctx, SubmissionOf(job),
 		"the execution was cancelled before it began")
 	if err != nil {
 		return err
 	}
-	by := api.CallerOf(c)
 	job, _, err = h.Queue.Cancel(ctx, job.ID, cancelled, record,
 		execution.Caller{Subject: by.Subject, Tenant: by.Tenant, IP: utils.CopyString(c.IP())})
 	if err != nil {
@@ -275,5 +289,5 @@ func (h *Handlers) Cancel(c *fiber.Ctx) error {
 	if !job.Ended() {
 		c.Status(202)
 	}
-	return send(c, job)
+	return respond(job)
 }

@@ -65,14 +65,15 @@ async function show() {
     return anchor;
   };
   const obstacle = notReplayable(record);
-  put(byId("actions"), link("json"), link("csv"), obstacle ? el("span", { class: "hint", id: "no-replay" }, obstacle) : [
-    copyButton(`airlock replay ${id}`, "Copy replay command"), el("button", { type: "button", id: "start-replay", class: "primary" }, "Replay")]);
+  put(byId("actions"), obstacle ? null : [el("button", { type: "button", id: "start-replay", class: "primary" }, "Replay"), copyButton(`airlock replay ${id}`, "Copy replay command")],
+    link("json"), link("csv"), obstacle ? el("span", { class: "hint", id: "no-replay" }, obstacle) : null);
   byId("start-replay")?.addEventListener("click", () => replay(id, byId("start-replay")));
   facts(byId("facts"), record);
   byId("error").hidden = !record.error;
   byId("error").textContent = visible(record.error ?? "");
   codeOf(byId("code"), record);
-  usage(byId("usage"), record);
+  if (ran(record)) usage(byId("usage"), record);
+  else put(byId("usage"), el("p", { class: "hint" }, "Nothing ran, so nothing was used."));
   custody(byId("custody"), record);
   findings(byId("findings"), record);
   decision(byId("decision"), record);

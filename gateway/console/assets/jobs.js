@@ -55,7 +55,8 @@ async function refresh() {
   }
 }
 
-byId("whose").hidden = visitor.open || visitor.may("audit:read");
+byId("whose").hidden = visitor.open || visitor.may("audit:read") || visitor.may("cancel");
+byId("others").hidden = visitor.open || visitor.may("cancel") || !visitor.may("audit:read");
 byId("refresh").addEventListener("click", refresh);
 byId("more").addEventListener("click", () => {
   pages++;

@@ -68,6 +68,9 @@ func TestReplay(t *testing.T) {
 	blocked := s.execute(t, map[string]any{"code": "return eval('1')", "policy": "strict"})
 	b := s.open(t, "/dashboard/execution/"+r.ID)
 	b.wait(`document.querySelectorAll("#logs li").length === 1`)
+	if first := b.text("#actions > *"); first != "Replay" {
+		t.Errorf("the first button is %q", first)
+	}
 	printed := b.text("#logs code")
 	b.click("#start-replay")
 	b.wait(`document.querySelector("#replay .badge")?.textContent === "the same"`)
@@ -84,5 +87,8 @@ func TestReplay(t *testing.T) {
 	}
 	if state := b.text("#state"); !strings.Contains(state, "nothing ran") || strings.Contains(state, "0 B") {
 		t.Errorf("the state of a blocked execution is %q", state)
+	}
+	if usage := b.text("#usage"); usage != "Nothing ran, so nothing was used." {
+		t.Errorf("the usage of a blocked execution is %q", usage)
 	}
 }
