@@ -47,6 +47,26 @@ func TestIntlSaysWhatItLacks(t *testing.T) {
 		{"try { new Date(0).toLocaleString('en', {timeZone: '../../etc/passwd'}) } catch (e) { return e.name }",
 			`"RangeError"`},
 		{"(1.005).toLocaleString('en', {maximumFractionDigits: 2})", `"1.01"`},
+		{"['de-u-kn-true', 'de-u-kn', 'de-u-kn-false', 'de'].map((l) => new Intl.Collator(l).resolvedOptions())" +
+			".map((o) => o.locale + o.numeric).join()",
+			`"de-u-kntrue,de-u-kntrue,de-u-kn-falsefalse,defalse"`},
+		{"['a10', 'a9'].sort(new Intl.Collator('en-u-kn').compare).join()", `"a9,a10"`},
+		{"[{}, {hour12: true}, {hourCycle: 'h11'}, {hourCycle: 'h23'}]" +
+			".map((o) => new Intl.DateTimeFormat('en-u-hc-h23-nu-latn-x-u-hc-h12', {hour: 'numeric', ...o}))" +
+			".map((f) => f.resolvedOptions()).map((o) => o.locale + ' ' + o.hourCycle).join()",
+			`"en-u-hc-h23-nu-latn h23,en-u-nu-latn h12,en-u-nu-latn h11,en-u-hc-h23-nu-latn h23"`},
+		{"new Intl.DateTimeFormat('en-u-hc-h23', {timeZone: 'EUROPE/BERLIN', hour: 'numeric', minute: 'numeric'})" +
+			".format(new Date('2026-03-29T11:30Z'))",
+			`"13:30"`},
+		{"[true, false, 0, '', null, 'true', 'false', 'always']" +
+			".map((useGrouping) => (1234).toLocaleString('en', {useGrouping})).join(' ')",
+			`"1,234 1234 1234 1234 1234 1,234 1,234 1,234"`},
+		{"(12345678901234567890n).toLocaleString('fullwide', {useGrouping: false}) + (1e21).toLocaleString('fullwide')",
+			`"123456789012345678901,000,000,000,000,000,000,000"`},
+		{"Intl.getCanonicalLocales(['FullWide-x-A', 'abcdefgh-latn-us']).join()", `"fullwide-x-a,abcdefgh-Latn-US"`},
+		{"['abcdefghi', 'abcd-e', 'fullwide-', 'fullwide-!']" +
+			".filter((t) => { try { Intl.getCanonicalLocales(t); return 1 } catch {} }).length",
+			"0"},
 		{"new Intl.NumberFormat('en').format('123456789012345678901234567890.125')",
 			`"123,456,789,012,345,678,901,234,567,890.125"`},
 	} {

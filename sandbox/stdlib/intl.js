@@ -67,9 +67,33 @@
   const choose = intl.choose = (asked, known) => {
     for (let i = 0; i < asked.length; i++) {
       const entry = known(asked[i]);
-      if (entry !== undefined) return { __proto__: null, locale: base(asked[i]), entry };
+      if (entry !== undefined) return { __proto__: null, locale: base(asked[i]), entry, asked: asked[i] };
     }
-    return { __proto__: null, locale: intl.fallback, entry: intl.fallback };
+    return { __proto__: null, locale: intl.fallback, entry: intl.fallback, asked: intl.fallback };
+  };
+  intl.split = (s, by) => {
+    const out = [];
+    for (let from = 0; ;) {
+      const to = p.indexOf(s, by, from);
+      p.arrayPush(out, p.slice(s, from, to < 0 ? s.length : to));
+      if (to < 0) return out;
+      from = to + by.length;
+    }
+  };
+  // keywords returns the keys of the Unicode extension (-u-) of a canonical tag and their values; '' means true.
+  intl.keywords = (tag) => {
+    const found = { __proto__: null }, at = p.indexOf(tag, '-u-'), parts = at < 0 ? [] : intl.split(p.slice(tag, at + 3), '-');
+    for (let i = 0, key = ''; i < parts.length && parts[i].length > 1; i++) {
+      if (parts[i].length === 2) found[key = parts[i]] ??= '';
+      else if (key !== '') found[key] += (found[key] === '' ? '' : '-') + parts[i];
+    }
+    return found;
+  };
+  // extended returns a locale with the keywords that a service took from the tag.
+  intl.extended = (locale, taken) => {
+    let extension = '';
+    for (const key in taken) if (taken[key] !== undefined) extension += `-${key}${taken[key] === '' ? '' : `-${taken[key]}`}`;
+    return extension === '' ? locale : `${locale}-u${extension}`;
   };
   // claims returns a lookup for a service that supports only some locales: those whose entry in table contains word.
   intl.claims = (table, word) => (tag) => {

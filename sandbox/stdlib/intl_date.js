@@ -57,6 +57,7 @@
     return (f.weekday === undefined ? '' : 'W') + (f.year === undefined ? '' : 'y') + month + (f.day === undefined ? '' : 'd') + two + t + more;
   };
 
+  const cycles = ['h11', 'h12', 'h23', 'h24'];
   // settings reads the options. required and defaults name the fields of a format without options: date, time or any.
   const settings = (locales, options, required, defaults) => {
     const o = intl.options(options), s = { __proto__: null };
@@ -64,7 +65,7 @@
     intl.option(o, 'calendar');
     intl.option(o, 'numberingSystem');
     const { hour12 } = o;
-    let cycle = intl.option(o, 'hourCycle', ['h11', 'h12', 'h23', 'h24']);
+    let cycle = intl.option(o, 'hourCycle', cycles);
     if (hour12 !== undefined) cycle = undefined;
     s.timeZone = o.timeZone === undefined ? 'UTC' : zoneName(internal.text(o.timeZone));
     const f = { __proto__: null };
@@ -92,10 +93,14 @@
     }
     s.fields = f;
     // A 24-hour time without a date has a one-digit hour if the guest requests a numeric hour.
+    const cycleOf = (tag) => hour12 !== undefined ? undefined : cycle ?? (({ hc }) => p.arrayIndexOf(cycles, hc) < 0 ? undefined : hc)(intl.keywords(tag));
+    const found = intl.resolve(locales, (tag) => intl.claims(intl.dateClaims, claimOf(s, f, hour12 ?? cycleOf(tag)))(tag));
+    const { ca, hc, nu } = intl.keywords(found.asked);
+    cycle = cycleOf(found.asked);
     s.bareHour = asked && hour12 === undefined && cycle === undefined && f.hour === 'numeric' && (f.weekday ?? f.year ?? f.month ?? f.day) === undefined;
-    const { locale, entry } = intl.resolve(locales, intl.claims(intl.dateClaims, claimOf(s, f, hour12 ?? cycle)));
-    s.locale = locale;
-    s.data = intl.data[entry];
+    s.locale = intl.extended(found.locale, { __proto__: null, ca: ca === 'gregory' ? ca : undefined, hc: hc === cycle ? hc : undefined, nu: nu === 'latn' ? nu : undefined });
+    s.base = found.locale;
+    s.data = intl.data[found.entry];
     if (f.hour !== undefined) s.hourCycle = hour12 !== undefined ? (hour12 ? 'h12' : 'h23') : cycle ?? (s.data[8] === 12 ? 'h12' : 'h23');
     return s;
   };
@@ -206,7 +211,7 @@
   };
   // words formats a date in English: "Friday, January 5, 2024", or with the day before the month outside America.
   const words = (s, c, out) => {
-    const f = s.fields, american = s.data === intl.data['en-US'] || s.locale === 'en-CA';
+    const f = s.fields, american = s.data === intl.data['en-US'] || s.base === 'en-CA';
     if (american) {
       join(out, ', ');
       add(out, 'month', monthText(s, c));

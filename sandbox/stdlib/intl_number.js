@@ -151,10 +151,12 @@
     digitOptions(s, o, plain ? cents : 0, plain ? cents : s.style === 'percent' ? 0 : 3);
     s.compactDisplay = intl.option(o, 'compactDisplay', ['short', 'long'], 'short');
     let grouping = o.useGrouping;
-    if (grouping === undefined) grouping = s.notation === 'compact' ? 'min2' : 'auto';
-    else if (grouping === true || grouping === 'true') grouping = 'always';
-    else if (grouping === false || grouping === 'false') grouping = false;
-    else if (grouping !== 'always' && grouping !== 'auto' && grouping !== 'min2') throw new p.RangeError('useGrouping is out of range');
+    if (grouping === true) grouping = 'always';
+    else if (grouping !== undefined && !grouping) grouping = false;
+    else {
+      grouping = intl.option({ __proto__: null, useGrouping: grouping }, 'useGrouping', ['min2', 'auto', 'always', 'true', 'false'], 'true');
+      if (grouping === 'true' || grouping === 'false') grouping = s.notation === 'compact' ? 'min2' : 'auto';
+    }
     s.useGrouping = grouping;
     s.signDisplay = intl.option(o, 'signDisplay', ['auto', 'never', 'always', 'exceptZero', 'negative'], 'auto');
     const { locale, entry } = intl.choose(asked, intl.claims(intl.numberClaims, claimOf(s)));

@@ -8,10 +8,12 @@
   const NUMERIC = 1, IGNORE_CASE = 2, IGNORE_ACCENTS = 4;
   const compare = (s, a, b) => a === b ? 0 : internal.sync('intl.compare', s.locale, s.flags, a, b);
   const collation = (locales, options) => {
-    const { locale } = intl.resolve(locales, any), o = intl.options(options), s = { __proto__: null, locale };
+    const { locale, asked } = intl.resolve(locales, any), { kn } = intl.keywords(asked), o = intl.options(options), s = { __proto__: null };
     s.usage = intl.option(o, 'usage', ['sort', 'search'], 'sort');
     intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
-    s.numeric = o.numeric === undefined ? false : !!o.numeric;
+    const { numeric } = o, taken = kn === 'true' ? '' : kn === '' || kn === 'false' ? kn : undefined;
+    s.numeric = numeric === undefined ? taken === '' : !!numeric;
+    s.locale = intl.extended(locale, { __proto__: null, kn: taken !== undefined && s.numeric === (taken === '') ? taken : undefined });
     s.caseFirst = intl.option(o, 'caseFirst', ['upper', 'lower', 'false'], 'false');
     s.sensitivity = intl.option(o, 'sensitivity', ['base', 'accent', 'case', 'variant'], 'variant');
     s.ignorePunctuation = o.ignorePunctuation === undefined ? false : !!o.ignorePunctuation;

@@ -63,18 +63,9 @@
   // keywords maps the options of a Locale to the Unicode extension keys (-u-) in its tag.
   const keywords = { __proto__: null, calendar: 'ca', collation: 'co', hourCycle: 'hc', caseFirst: 'kf', numeric: 'kn', numberingSystem: 'nu' };
   const fields = ['calendar', 'collation', 'hourCycle', 'caseFirst', 'numeric', 'numberingSystem'];
-  const split = (s, by) => {
-    const out = [];
-    for (let from = 0; ;) {
-      const to = p.indexOf(s, by, from);
-      p.arrayPush(out, p.slice(s, from, to < 0 ? s.length : to));
-      if (to < 0) return out;
-      from = to + by.length;
-    }
-  };
   // read splits a canonical tag into its parts.
   const read = (tag) => {
-    const l = { __proto__: null, script: undefined, region: undefined, rest: '' }, at = p.indexOf(tag, '-u-'), parts = split(at < 0 ? tag : p.slice(tag, 0, at), '-');
+    const l = { __proto__: null, script: undefined, region: undefined, rest: '' }, at = p.indexOf(tag, '-u-'), parts = intl.split(at < 0 ? tag : p.slice(tag, 0, at), '-');
     l.language = parts[0];
     for (let i = 1; i < parts.length; i++) {
       const part = parts[i];
@@ -82,11 +73,8 @@
       else if (l.region === undefined && l.rest === '' && p.regexpExec(/^([A-Z]{2}|[0-9]{3})$/, part) !== null) l.region = part;
       else l.rest += `-${part}`;
     }
-    const extension = at < 0 ? [] : split(p.slice(tag, at + 3), '-');
-    for (let i = 0, key = ''; i < extension.length; i++) {
-      if (extension[i].length === 2) l[key = extension[i]] = '';
-      else if (key !== '') l[key] += (l[key] === '' ? '' : '-') + extension[i];
-    }
+    const found = intl.keywords(tag);
+    for (const key in found) l[key] = found[key];
     return l;
   };
   const write = (l) => {

@@ -2,6 +2,7 @@ package intl
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -125,18 +126,26 @@ func collatorOf(c *hostops.Call, locale string, flags int32) *collate.Collator {
 	return made
 }
 
+// registered matches a language subtag of the form that RFC 5646 reserves for registered languages. There are none, but
+// programs use "fullwide" to print numbers without an exponent.
+var registered = regexp.MustCompile("^[A-Za-z]{5,8}$")
+
 // intlLocale answers intl.locale(tag): it returns the canonical form of a language tag, or null if it is not one.
 func intlLocale(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	text, ok := c.Word(a[0], 128)
 	if !ok || text == "" || strings.ContainsAny(text, "_ ") {
 		return quickjs.Null, nil
 	}
-	tag, err := language.Raw.Parse(text)
+	known := text
+	if first, _, _ := strings.Cut(text, "-"); registered.MatchString(first) {
+		known = "und" + text[len(first):] // well-formed, but the parser does not know such languages
+	}
+	tag, err := language.Raw.Parse(known)
 	var unknown language.ValueError
 	switch {
 	case len(text) < 2:
 		return quickjs.Null, nil
-	case errors.As(err, &unknown):
+	case errors.As(err, &unknown), err == nil && known != text:
 		return c.NewString(subtagCase(text)) // well-formed; no table has it
 	case err != nil:
 		return quickjs.Null, nil
