@@ -44,7 +44,8 @@ var Groups = []Group{
 		{"HOOKS_PER_MINUTE", "300", "deliveries of one webhook per minute, besides its tenant's quota"},
 		{"REDIS_URL", "none", "counts the limits of several gateways together"},
 		{"SANDBOX_MEMORY_MB", "the tier's", "most memory of a guest in megabytes; the tier can only lower it"},
-		{"FUNCTION_PROCESSES", "by the machine", "function processes; each runs one execution at a time"},
+		{"FUNCTION_PROCESSES", "by the machine", "function processes; each runs one execution at a time. Where tokens " +
+			"name tenants, further ones stay warm for tenants that pause"},
 		{"GOMEMLIMIT", "half the memory", "soft limit of the gateway's own memory, by default half the container's or the " +
 			"machine's"},
 	}},
