@@ -174,10 +174,10 @@ func reserve(auth settings.Auth) int {
 	return 0
 }
 
-// Warm processes take at most warmShare of the machine's memory, and are at most maxWarm. An idle one has 20 MiB of its
-// own and shares 25 MiB with the others (measured with smaps_rollup after three executions).
+// Warm processes are as many as have warmBytes each in an eighth of the machine's memory, and at most maxWarm. An idle
+// one has 20 MiB of its own, and up to 60 for some minutes after a guest of 100 MiB. If all processes have more than a
+// quarter of the machine's memory, warm ones end.
 const (
-	warmShare = 8
 	warmBytes = 48 << 20
 	maxWarm   = 64
 )
@@ -191,7 +191,16 @@ func warm(auth settings.Auth) int {
 	if err != nil {
 		return 0
 	}
-	return int(min(memory/warmShare/warmBytes, maxWarm))
+	return int(min(memory/8/warmBytes, maxWarm))
+}
+
+// warmMemory returns the memory in bytes beyond which warm processes end; 0 if the machine's is unknown.
+func warmMemory() int64 {
+	memory, err := machineMemory()
+	if err != nil {
+		return 0
+	}
+	return int64(memory / 4)
 }
 
 // Close ends the fleet's processes.
@@ -304,7 +313,7 @@ func (in *Inputs) poolConfig(ctx context.Context) (localinvoke.Config, error) {
 	}
 	cfg.Sealed = &localinvoke.Sealed{
 		KeepCode: set.Records.KeepCode, PerTenant: set.Auth.Tenanted(), Reserve: reserve(set.Auth),
-		Warm:    warm(set.Auth),
+		Warm: warm(set.Auth), WarmBytes: warmMemory(),
 		Redact:  (&redaction{in: in, secret: secret}).apply,
 		Outside: process.Outside{Rules: in.Rules, RemoteTools: in.Tools.remote, Secret: secret, MemoryBytes: memory},
 	}

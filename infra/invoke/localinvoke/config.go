@@ -93,6 +93,9 @@ type Sealed struct {
 	// tenants that pause. One starts if no process is free for a tenant, and ends after ten minutes without work. Warm
 	// requires PerTenant. Default 0.
 	Warm int
+	// WarmBytes is the memory of their own that all processes may have while there are further ones: beyond it, those that
+	// were idle longest end. 0 is no bound. Linux only.
+	WarmBytes int64
 	// Fetch reads an invocation that was too large to send; nil refuses it.
 	Fetch func(context.Context, execution.Handover) ([]byte, error)
 }
@@ -101,7 +104,7 @@ func (s *Sealed) checked() (*Sealed, error) {
 	if s.Records == nil {
 		return nil, errors.New("function pool: Sealed.Records is not set")
 	}
-	if min(s.MaxRequests, s.Reserve, s.Warm) < 0 || s.WriteTimeout < 0 {
+	if min(s.MaxRequests, s.Reserve, s.Warm) < 0 || s.WriteTimeout < 0 || s.WarmBytes < 0 {
 		return nil, errors.New("function pool: a count or duration of Sealed is negative")
 	}
 	if max(s.Reserve, s.Warm) > 0 && !s.PerTenant {

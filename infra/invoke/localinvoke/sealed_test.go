@@ -332,6 +332,34 @@ func TestTenantsStayWarm(t *testing.T) {
 	}
 }
 
+// Further processes end when all have more memory than they may. The others stay.
+func TestWarmProcessesAreBounded(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the memory of processes is read on Linux only")
+	}
+	cfg := config(t)
+	cfg.Env, cfg.Processes, cfg.Heartbeat = []string{"FUNCTION=sealed"}, 2, 10*time.Millisecond
+	cfg.Sealed = &localinvoke.Sealed{Records: forgetful{}, PerTenant: true, Reserve: 1, Warm: 4, WarmBytes: 1}
+	p := newPool(t, cfg)
+	for n := range 6 {
+		inv := invocation("pid")
+		inv.Caller.Tenant = fmt.Sprint("tenant-", n)
+		if _, err := p.Invoke(t.Context(), inv, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for start := time.Now(); len(p.Stats().Processes) > 3; <-time.After(time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			t.Fatalf("%d processes are left, want 3", len(p.Stats().Processes))
+		}
+	}
+	inv := invocation("pid")
+	inv.Caller.Tenant = "tenant-6"
+	if _, err := p.Invoke(t.Context(), inv, nil); err != nil {
+		t.Errorf("no process is left for a tenant: %v", err)
+	}
+}
+
 // A process gets the gateway's scan of an execution, and none where the pool does not know the decision that goes into
 // the record.
 func TestScanHandedOver(t *testing.T) {

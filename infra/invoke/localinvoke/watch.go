@@ -78,10 +78,34 @@ func (p *Pool) watch(ctx context.Context) {
 			for _, s := range places {
 				p.sample(s)
 			}
-			if proc := p.roster.shrink(p.cfg.Now().Add(-unusedAfter)); proc != nil {
-				proc.kill(unused)
-			}
+			p.shrink(places)
 		}
+	}
+}
+
+// shrink ends processes beyond the pool's places that were idle for long, or that take too much memory together.
+func (p *Pool) shrink(places []*slot) {
+	if proc := p.roster.shrink(p.cfg.Now().Add(-unusedAfter)); proc != nil {
+		proc.kill(unused)
+	}
+	if p.cfg.Sealed == nil || p.cfg.Sealed.WarmBytes == 0 {
+		return
+	}
+	var all int64
+	for _, s := range places {
+		p.mu.Lock()
+		if s.current != nil {
+			all += s.current.usage.Private()
+		}
+		p.mu.Unlock()
+	}
+	for all > p.cfg.Sealed.WarmBytes {
+		proc := p.roster.shrink(p.cfg.Now())
+		if proc == nil {
+			return
+		}
+		all -= proc.usage.Private()
+		proc.kill(unused)
 	}
 }
 

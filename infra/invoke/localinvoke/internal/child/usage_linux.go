@@ -35,6 +35,13 @@ func (u *Usage) Resident() int64 {
 	return pages * int64(os.Getpagesize())
 }
 
+// Private returns the resident memory in bytes that the process shares with no file; 0 if the process has ended.
+func (u *Usage) Private() int64 {
+	pages, _ := field(u.statm, 1)
+	shared, _ := field(u.statm, 2)
+	return (pages - shared) * int64(os.Getpagesize())
+}
+
 // Processor returns the processor time used so far, in ticks of 10 ms; 0 if the process has ended.
 func (u *Usage) Processor() time.Duration {
 	// Fields 14 and 15 of proc(5), counted after the command, which may itself hold spaces.

@@ -11,6 +11,7 @@ type Usage struct{}
 func NewUsage(int) *Usage { return &Usage{} }
 
 func (*Usage) Resident() int64          { return 0 }
+func (*Usage) Private() int64           { return 0 }
 func (*Usage) Processor() time.Duration { return 0 }
 func (*Usage) Clock() time.Duration     { return Unknown }
 func (*Usage) Stopped() bool            { return false }
