@@ -108,6 +108,8 @@ type Tool struct {
 	Timeout time.Duration
 	// Blocking makes namespace.method itself the synchronous call. Its value can be awaited as well.
 	Blocking bool
+	// AnyMethod makes every method of the namespace that no other tool has a call of this tool.
+	AnyMethod bool
 	// Approval makes each call wait until it is approved (Answer.Call). Durable makes it wait for an Answer and calls
 	// nobody. Either needs Grants.Waits, and the guest must await the call.
 	Approval, Durable bool

@@ -90,6 +90,7 @@ type setupTool struct {
 	Method    string `json:"method"`
 	Name      string `json:"name"`
 	Blocking  bool   `json:"blocking"`
+	Any       bool   `json:"any"`
 }
 
 // grant makes operations of the grants and returns what ends them. An error is the host's: a tool that cannot be one.

@@ -68,7 +68,7 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 		if !waits {
 			r.requests.counted["tool:"+t.Name], inline[t.Name] = call, made
 		}
-		told.Tools = append(told.Tools, setupTool{namespace, method, t.Name, t.Blocking && !waits})
+		told.Tools = append(told.Tools, setupTool{namespace, method, t.Name, t.Blocking && !waits, t.AnyMethod})
 	}
 	r.waits.tools = tools
 	r.powers.sync["tool"] = func(c *hostops.Call, args []quickjs.Value) (quickjs.Value, error) {

@@ -51,6 +51,10 @@ func TestTools(t *testing.T) {
 					return nil, nil
 				}},
 			{Name: "host.echo", Call: echo},
+			{Name: "lost:*", Call: echo, AnyMethod: true},
+			{Name: "lost:found", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+				return json.RawMessage("7"), nil
+			}},
 		},
 	}
 	for _, c := range []struct{ code, want string }{
@@ -79,6 +83,10 @@ func TestTools(t *testing.T) {
 		{"let o = {}; o.o = o; try { await alone.call(o) } catch (e) { return e.name }", `"TypeError"`},
 		{"try { await alone.call(() => 1) } catch (e) { return e.message }",
 			`"tool alone: the parameters cannot be written as JSON"`},
+		{"const {a} = lost; [await a(1), await lost['b'](2), lost.c.sync(3), await lost.found()]", "[1,2,3,7]"},
+		{"[await lost === lost, typeof lost, lost + '', Object.keys(lost), lost[Symbol.iterator]]",
+			`[true,"object","[object Object]",["found"],null]`},
+		{"Proxy = null; Object.prototype.get = 1; lost.mine = 2; [lost.mine, lost.get, await lost.x(3)]", "[2,1,3]"},
 		{"Object.prototype.toJSON = () => 'patched'; Array.prototype[0] = 9; await alone.call({a: 1})", `"patched"`},
 	} {
 		r, err := e.Run(t.Context(), sandbox.Script{Code: c.code}, grants)

@@ -36,6 +36,13 @@ type UnlistedServer struct {
 	Problem string
 }
 
+// AnyMethod is the name, after the namespace, of the tool that stands for all methods of a server whose tools are not
+// known.
+const AnyMethod = "*"
+
+// AnyMethod reports whether a tool stands for all methods of a server whose tools are not known.
+func (t Tool) AnyMethod() bool { return t.URL == "" && strings.HasSuffix(t.Name, ":"+AnyMethod) }
+
 // ServersOf returns the servers of remote tools by namespace; nil if there are none.
 func ServersOf(tools []Tool) map[string]string {
 	var servers map[string]string

@@ -75,7 +75,7 @@ func (r *Runner) grantsOf(
 		}
 		tool := sandbox.Tool{
 			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, URL: t.URL,
-			Approval: t.Approval == execution.ApprovalRequired, Durable: t.Durable,
+			Approval: t.Approval == execution.ApprovalRequired, Durable: t.Durable, AnyMethod: t.AnyMethod(),
 		}
 		if t.Via == execution.ToolOfCaller {
 			tool.Call = r.callerTool(t.Name)

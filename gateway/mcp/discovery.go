@@ -179,10 +179,11 @@ func (r *RemoteTools) describeFor(
 // maxCalled bounds the tools of an unlisted server that an execution gets.
 const maxCalled = 20
 
-// calledOf returns the tools of a server that has not listed them as far as the sources of a request call them. Calling
-// one tries the server again, and says why it cannot be reached.
+// calledOf returns the tools of a server that has not listed them as far as the sources of a request call them, and the
+// one that stands for all others. Calling one tries the server again, and says why it cannot be reached.
 func calledOf(u execution.UnlistedServer, request execution.Request) (tools []execution.Tool) {
 	calls := regexp.MustCompile(`(?:^|[^\w$.])` + regexp.QuoteMeta(u.Namespace) + `\s*(?:\?\.|\.)\s*([A-Za-z_$][\w$]*)`)
+	tools = append(tools, execution.Tool{Name: u.Namespace + ":" + execution.AnyMethod, Server: u.Server, Via: u.Via})
 	sources := []string{request.Code}
 	for _, content := range request.Files {
 		sources = append(sources, string(content))

@@ -52,7 +52,7 @@ func TestCalledOf(t *testing.T) {
 		}
 		names = append(names, tool.Name)
 	}
-	if got := strings.Join(names, " "); got != "crm:find crm:list crm:add" {
+	if got := strings.Join(names, " "); got != "crm:* crm:find crm:list crm:add" {
 		t.Error(got)
 	}
 }

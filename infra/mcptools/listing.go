@@ -134,8 +134,8 @@ func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
 	if server.Command != "" {
 		tool.Via = execution.ToolOfCaller // the gateway has the process
 	}
-	if t.Name == "" || len(tool.Name) > 128 {
-		return tool, errors.New("its name is empty or too long")
+	if t.Name == "" || t.Name == execution.AnyMethod || len(tool.Name) > 128 {
+		return tool, errors.New("its name is empty, too long or *")
 	}
 	if err := toolname.Check(tool.Name); err != nil {
 		return tool, err

@@ -166,6 +166,9 @@ func TestCalls(t *testing.T) {
 	if _, err := call(t, e, "absent", `{}`); err == nil || !strings.Contains(err.Error(), "absent") {
 		t.Error(err)
 	}
+	if _, err := call(t, e, "*", `{}`); err == nil || !strings.Contains(err.Error(), "can be reached again") {
+		t.Error(err)
+	}
 	if n := u.sessions.Load(); n != 1 {
 		t.Errorf("%d sessions of one execution", n)
 	}

@@ -47,6 +47,9 @@ func offered(caps *sdk.ServerCapabilities, method string) bool {
 func callOver(
 	ctx context.Context, session *sdk.ClientSession, name string, params json.RawMessage, secret string,
 ) (json.RawMessage, error) {
+	if name == execution.AnyMethod {
+		return nil, &refusedError{"the server can be reached again: run the code again"}
+	}
 	if !offered(session.InitializeResult().Capabilities, name) {
 		result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: params})
 		if err != nil {

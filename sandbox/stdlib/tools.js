@@ -28,16 +28,23 @@
     return call;
   };
 
+  // anyMethod returns an object whose every method is one tool, apart from what the language looks for by itself.
+  const anyMethod = (call) => new p.Proxy({}, {
+    __proto__: null,
+    get: (target, key) => typeof key !== 'string' || key in target || key === 'then' || key === 'toJSON' ? target[key] : call,
+  });
+
   const addTools = (list) => {
     for (let i = 0; i < list.length; i++) {
-      const { namespace, method, name, blocking } = list[i];
+      const { namespace, method, name, blocking, any } = list[i];
       const has = p.getOwnPropertyDescriptor(globalThis, namespace);
       let owner = has?.value;
       if (owner === null || (typeof owner !== 'object' && typeof owner !== 'function')) {
-        owner = method === 'call' ? tool(name, blocking) : {}; // a tool that is named by one word is called by it, too
+        if (any) owner = anyMethod(tool(name, blocking));
+        else owner = method === 'call' ? tool(name, blocking) : {}; // a tool that is named by one word is called by it, too
         p.defineProperty(globalThis, namespace, { __proto__: null, value: owner, writable: true, enumerable: false, configurable: true });
       }
-      p.defineProperty(owner, method, { __proto__: null, value: tool(name, blocking), writable: true, enumerable: true, configurable: true });
+      if (!any) p.defineProperty(owner, method, { __proto__: null, value: tool(name, blocking), writable: true, enumerable: true, configurable: true });
     }
   };
 

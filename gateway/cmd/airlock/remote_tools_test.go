@@ -171,6 +171,19 @@ func TestUnreachableServer(t *testing.T) {
 		`{"code":"await crm.find({name: 'Ada'})"}`); v["error"] != "Error: tool crm:find: "+why {
 		t.Error(v["error"])
 	}
+	for code, want := range map[string]any{
+		`await crm["find"]({name: "Ada"})`:                       "Error: tool crm:*: " + why,
+		`const {find} = crm; await find()`:                       "Error: tool crm:*: " + why,
+		`const name = "fi" + "nd"; await crm?.[name]()`:          "Error: tool crm:*: " + why,
+		`crm.find.sync()`:                                        "Error: tool crm:find: " + why,
+		`if (typeof crm !== "object") throw new Error("no crm")`: nil,
+		`if (await crm !== crm || crm + "" !== "[object Object]") throw new Error("it is not plain")`: nil,
+		`if (JSON.stringify(crm) !== "{}" || crm.nope === undefined) throw new Error("it shows")`:     nil,
+	} {
+		if _, v := p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(code)+`}`); v["error"] != want {
+			t.Errorf("%s: %v, want %v", code, v["error"], want)
+		}
+	}
 	session := agent(t, nil, environment)
 	list, err := session.ListTools(t.Context(), nil)
 	if err != nil {
