@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
@@ -74,5 +76,28 @@ func TestDocs(t *testing.T) {
 		if !strings.Contains(string(a.body), `href="/login?next=%2fdocs"`) {
 			t.Errorf("%s: the page does not lead to the login", name)
 		}
+	}
+}
+
+// A browser that asks whether the page of the description has changed gets the whole page again, with its policy: a 304
+// would have none. What the page loads may be a 304, to which no policy applies.
+func TestDocsAgain(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	first := s.do(t, "GET", "/docs", "")
+	if tag := first.Header.Get("ETag"); tag != "" || first.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the page may be kept: ETag %q, %q", tag, first.Header.Get("Cache-Control"))
+	}
+	again := s.do(t, "GET", "/docs", "", "If-None-Match: *", "If-Modified-Since: Thu, 01 Jan 2099 00:00:00 GMT")
+	if again.StatusCode != 200 {
+		t.Errorf("asked again: %s", again.Status)
+	}
+	if diff := cmp.Diff(first.Header["Content-Security-Policy"], again.Header["Content-Security-Policy"]); diff != "" {
+		t.Errorf("the policy differs (-first +again):\n%s", diff)
+	}
+	sheet := s.do(t, "GET", "/assets/docs/docs.css", "")
+	known := s.do(t, "GET", "/assets/docs/docs.css", "", "If-None-Match: "+sheet.Header.Get("ETag"))
+	if sheet.StatusCode != 200 || known.StatusCode != 304 {
+		t.Errorf("the sheet is %s, and then %s", sheet.Status, known.Status)
 	}
 }

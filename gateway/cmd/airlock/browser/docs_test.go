@@ -36,6 +36,12 @@ func TestDocs(t *testing.T) {
 	if status, body := send(b, "execute"); status != "200" || !strings.Contains(body, `"status": "completed"`) {
 		t.Errorf("%s: %s", status, body)
 	}
+	// After a reload, whose files are 304s, the page looks as before.
+	styled := `[...document.styleSheets].length > 2 && [...document.styleSheets].every(s => s.cssRules.length > 0) &&
+		getComputedStyle(document.querySelector(".opblock")).borderRadius !== "0px"`
+	b.wait(styled)
+	eval[bool](b, `location.reload() ?? true`)
+	b.wait(`performance.getEntriesByType("navigation")[0]?.type === "reload" && ` + styled)
 	b.click(`nav a[href="/playground"]`)
 	b.wait(`location.pathname === "/playground"`)
 }
