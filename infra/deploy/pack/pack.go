@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// maxZip bounds a zip, which a cold start must fetch and unpack.
-const maxZip = 15_000_000
+// maxZip bounds the zip of the function, which a cold start must fetch and unpack: the program, of which two builds of
+// the engine are a part, and the compiled engine with its image.
+const maxZip = 17_000_000
 
 // packer builds zips. Its log gets one line for each.
 type packer struct {
