@@ -46,7 +46,7 @@
     return unpack(parse(readLine()));
   };
   let roots;
-  const host = (code, a, b, c, d, e, f, g) => {
+  const answer = (code, a, b, c, d, e, f, g) => {
     if (roots === undefined) {
       roots = [code, a, b, c, d, e, f];
       return undefined;
@@ -64,6 +64,22 @@
     for (let i = 0; i < last; i++) message.push(pack(given[i]));
     return ask(message);
   };
+
+  // host is what the guest's realm calls. What fails on this side, such as an overflow of the stack, is an error of this
+  // realm, whose constructors make code here; the guest gets one of its own.
+  const host = evaluate(`(answer) => {
+    'use strict';
+    const { apply } = Reflect, { isPrototypeOf } = Object.prototype, object = Object.prototype, R = RangeError, T = TypeError;
+    return (code, a, b, c, d, e, f, g) => {
+      try {
+        return answer(code, a, b, c, d, e, f, g);
+      } catch (failed) {
+        const given = typeof failed === 'object' && failed !== null || typeof failed === 'function';
+        if (!given || apply(isPrototypeOf, object, [failed])) throw failed;
+        throw new (failed.name === 'RangeError' ? R : T)(\`\${failed.message}\`);
+      }
+    };
+  }`, 'airlock:host')(answer);
 
   let internal;
   for (const [name, source] of files) internal = evaluate(source, name)(host, internal);

@@ -3,11 +3,16 @@
   'use strict';
   const fs = require('fs'), vm = require('vm'), v8 = require('v8');
   const { types } = require('util');
-  const { getPromiseDetails, getProxyDetails, previewEntries } = require('internal/test/binding').internalBinding('util');
+  const { internalBinding } = require('internal/test/binding');
+  const { getPromiseDetails, getProxyDetails, previewEntries } = internalBinding('util');
+  const { setPrepareStackTraceCallback } = internalBinding('errors');
   const context = vm.createContext(Object.create(null), { microtaskMode: 'afterEvaluate' });
   const evaluate = (source, filename) => new vm.Script(source, { filename }).runInContext(context);
   const turn = new vm.Script('0', { filename: 'airlock:turn' });
   const global = evaluate('globalThis', 'airlock:global');
+  // Node's own answer to import() is an error of this realm, whose constructors make code here.
+  internalBinding('module_wrap').setImportModuleDynamicallyCallback(evaluate(
+    `{ const T = TypeError; () => { throw new T('a module cannot be imported with options here'); } }`, 'airlock:import'));
   const rejected = [];
   let origin = 0n, trace = (stack) => stack;
   process.on('unhandledRejection', (reason, promise) => { if (rejected.length < 100) rejected.push({ reason, promise }); });
@@ -92,13 +97,17 @@
     makeRoom() {}, // V8 collects garbage before it refuses memory
     // What a job needs of Node.js is compiled before there is one, and garbage is not copied with the process.
     ready() {
-      // Positions in stacks are those of the caller's source.
-      const show = (e, frames) => {
-        let stack = `${header(e)}`;
-        for (let i = 0; i < frames.length; i++) if (!own(frames[i])) stack += `\n    at ${frames[i]}`;
-        return trace(stack);
-      };
-      Object.defineProperty(evaluate('Error', 'airlock:error'), 'prepareStackTrace', { get: () => show, set() {}, enumerable: false, configurable: false });
+      // Positions in stacks are those of the caller's source. No guest may reach this function, nor what it throws: both
+      // are of this realm.
+      setPrepareStackTraceCallback((realm, e, frames) => {
+        try {
+          let stack = `${header(e)}`;
+          for (let i = 0; i < frames.length; i++) if (!own(frames[i])) stack += `\n    at ${frames[i]}`;
+          return trace(stack);
+        } catch {
+          return 'Error';
+        }
+      });
       this.now();
       room.subarray(0, 1);
       evaluate('Promise.reject()', 'airlock:ready').catch(() => {});

@@ -1,5 +1,6 @@
 // A stack that overflows inside the library leaves the guest's own error, and a library that works.
 // The stack overflow escapes of enclave-vm and GHSA-248r-7h7q-cr24 (vm2): the error of an overflow is the host's.
+// cpu: 1 min
 // expect: value [[],"b","2","{\"a\":1}"]
 const found = [];
 const inside = [
