@@ -50,37 +50,47 @@ func (s Suite) cancel(t *testing.T) {
 	echoes(t, v, 5)
 }
 
-// deaths checks the reply of an execution whose process dies before its answer.
+// deaths checks the reply of an execution whose process dies before its answer: by its deadline, or by itself long
+// before.
 func (s Suite) deaths(t *testing.T) {
-	o := usual()
-	o.Processes, o.MaxExecution, o.Grace, o.MaxMemory = 1, 2500*time.Millisecond, 200*time.Millisecond, 256<<20
-	v := s.New(t, o)
-	cases := []death{
+	patient, hurried := usual(), usual()
+	patient.Processes, patient.MaxExecution, patient.MaxMemory = 1, time.Minute, 256<<20
+	hurried.Processes, hurried.MaxExecution, hurried.Grace = 1, 2500*time.Millisecond, 200*time.Millisecond
+	early := []death{
 		{"exit 0", execution.Failed, "", nil},
 		{"exit 3", execution.Failed, "", nil},
-		{"deaf", execution.TimedOut, execution.LimitWall, nil},
-		{"freeze", execution.TimedOut, execution.LimitWall, nil},
 		{"deaf", execution.Failed, "", (*os.Process).Kill},
 	}
 	if s.Memory {
-		cases = append(cases, death{"hog", execution.Failed, execution.LimitMemory, nil})
+		early = append(early, death{"hog", execution.Failed, execution.LimitMemory, nil})
 	}
-	before := 0
-	for i, c := range cases {
-		pid, err := strconv.Atoi(string(run(t, v, i, "pid", nil).Result.Result))
-		if err != nil || pid == before {
-			t.Fatalf("%s: the process before it was used again (%v)", c.code, err)
-		}
-		before = pid
-		c.check(t, v, 100+i, pid)
-		echoes(t, v, 200+i)
-	}
+	die(t, s.New(t, patient), early)
+	v := s.New(t, hurried)
+	die(t, v, []death{
+		{"deaf", execution.TimedOut, execution.LimitWall, nil},
+		{"freeze", execution.TimedOut, execution.LimitWall, nil},
+	})
 	// An earlier deadline of the caller counts too.
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	r, err := v.Invoke(ctx, Invocation(300, "deaf"), nil)
 	if err != nil || r.Result.Status != execution.TimedOut || deref(r.Result.Limit) != execution.LimitWall {
 		t.Errorf("past the caller's deadline: %s, %v", r.Result.Status, err)
+	}
+}
+
+// die checks that a process which dies is replaced each time.
+func die(t *testing.T, v Invoker, deaths []death) {
+	t.Helper()
+	before := 0
+	for i, d := range deaths {
+		pid, err := strconv.Atoi(string(run(t, v, i, "pid", nil).Result.Result))
+		if err != nil || pid == before {
+			t.Fatalf("%s: the process before it was used again (%v)", d.code, err)
+		}
+		before = pid
+		d.check(t, v, 100+i, pid)
+		echoes(t, v, 200+i)
 	}
 }
 
