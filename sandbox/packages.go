@@ -32,6 +32,8 @@ type Package struct {
 	PackageID
 	// Impure says why each run has to evaluate the package; "" if the package can be evaluated ahead.
 	Impure string
+	// Damaged makes code that imports the package fail. Nothing calls Tree.
+	Damaged bool
 	// Tree returns the files of the package and of those that it depends on, by paths that begin with node_modules. The
 	// trees of all packages of a run agree on their common paths. Nothing changes what Tree returned.
 	Tree func() (map[string][]byte, error)
@@ -60,6 +62,9 @@ func identityOf(packages []Package) string {
 		b.WriteString(strconv.Quote(p.Name))
 		b.WriteString(strconv.Quote(p.Integrity))
 		b.WriteString(strconv.FormatBool(p.Impure == ""))
+		if p.Damaged {
+			b.WriteString("damaged")
+		}
 	}
 	return b.String()
 }
@@ -83,6 +88,10 @@ func (r importer) sourcePackages(script Script, ahead bool) (source.Packages, er
 			continue // the module has the name
 		}
 		out.Names[p.Name] = true
+		if p.Damaged {
+			out.Damaged = append(out.Damaged, p.Name)
+			continue
+		}
 		if ahead && p.Impure == "" {
 			out.Ahead[p.Name] = true
 			continue
@@ -325,7 +334,7 @@ func (r importer) takeKept(v *version, keys []string) bool {
 // wanted returns runs that import and that require each package of the grants that can be evaluated ahead.
 func (e *Engine) wanted(ctx context.Context, grants Grants) (all []importer, keys []string) {
 	for _, p := range grants.Packages {
-		if p.Impure != "" {
+		if p.Impure != "" || p.Damaged {
 			continue
 		}
 		for _, how := range []string{"import ", "require "} {

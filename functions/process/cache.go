@@ -27,11 +27,11 @@ func PreparePackages(ctx context.Context, engine *sandbox.Engine, getenv func(st
 	if err != nil {
 		return err
 	}
-	packages, err := LoadPackages(getenv)
-	if err != nil {
-		return err
+	installed := LoadPackages(getenv)
+	if installed.Damage != nil {
+		return installed.Damage
 	}
-	for _, grants := range packageGrants(rules, packages) {
+	for _, grants := range packageGrants(rules, installed.Packages) {
 		if err := engine.PreparePackages(ctx, grants); err != nil {
 			return fmt.Errorf("prepare packages: %w", err)
 		}
@@ -41,7 +41,7 @@ func PreparePackages(ctx context.Context, engine *sandbox.Engine, getenv func(st
 
 // openImages opens the kept images of packages: a process that is locked down opens no files.
 func openImages(ctx context.Context, engine *sandbox.Engine, set Settings) error {
-	for _, grants := range packageGrants(set.Rules, set.Packages) {
+	for _, grants := range packageGrants(set.Rules, set.Packages.Packages) {
 		if err := engine.OpenPackages(ctx, grants); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -45,17 +46,33 @@ func OpenPackages(getenv func(string) string) (*packages.Store, error) {
 	return store, nil
 }
 
-// LoadPackages returns the packages of the deployment as guests import them. All archives are in memory: a process that
-// is locked down reads no files.
-func LoadPackages(getenv func(string) string) ([]sandbox.Package, error) {
+// Installed are the packages of the deployment as guests import them.
+type Installed struct {
+	Packages []sandbox.Package
+	// Damage says which of them are damaged, or why there are none. Code that imports a damaged package fails, and all
+	// other code runs.
+	Damage error
+}
+
+// LoadPackages returns the packages of the deployment. All archives are in memory: a process that is locked down reads
+// no files.
+func LoadPackages(getenv func(string) string) Installed {
 	store, err := OpenPackages(getenv)
 	if err != nil {
-		return nil, err
+		return Installed{Damage: err}
 	}
-	if err := store.Load(); err != nil {
-		return nil, fmt.Errorf("%s: %w", PackagesVariable, err)
+	if err = store.Load(); err != nil {
+		err = fmt.Errorf("%s: %w", PackagesVariable, err)
 	}
-	return ImportedPackages(store), nil
+	return Installed{ImportedPackages(store), err}
+}
+
+// Report logs the damage of packages.
+func (in Installed) Report(log *slog.Logger) {
+	if in.Damage != nil {
+		log.Error("packages are damaged, and code that imports them fails; airlock packages verify says more",
+			"error", in.Damage)
+	}
 }
 
 // ImportedPackages returns the packages of a store as guests import them.
@@ -64,6 +81,7 @@ func ImportedPackages(store *packages.Store) (out []sandbox.Package) {
 		out = append(out, sandbox.Package{
 			PackageID: sandbox.PackageID{Name: p.Name, Version: p.Version, Integrity: p.Integrity},
 			Impure:    p.Note.Impure,
+			Damaged:   p.Damage != nil,
 			Tree:      func() (map[string][]byte, error) { return store.Tree(p.Name) },
 		})
 	}

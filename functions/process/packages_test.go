@@ -118,6 +118,60 @@ func TestServeUsesKeptImages(t *testing.T) {
 	}
 }
 
+// TestServeWithDamagedPackages checks that a process starts although packages are damaged, refuses those by name, and
+// runs everything else.
+func TestServeWithDamagedPackages(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, content string
+		two           string
+	}{
+		"an archive": {"archives/one@1.0.0.tgz", "damaged", `"two"`},
+		"the lock":   {"package-lock.json", "{", "Cannot find package 'two' imported from script.js: nothing is installed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := packageFolder(t, "one", "exports.name = 'one'", "two", "exports.name = 'two'")
+			if err := os.WriteFile(filepath.Join(folder, c.file), []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, err := localinvoke.New(t.Context(), config(t, "AUDIT_STORE=file://"+t.TempDir(),
+				process.PackagesVariable+"="+folder))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := p.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}()
+			one := "Cannot find package 'one' imported from script.js: it is installed, but its files are damaged"
+			if c.file == "package-lock.json" {
+				one = strings.ReplaceAll(c.two, "two", "one")
+			}
+			require := "Cannot find package 'one'"
+			if c.file == "package-lock.json" {
+				require = "Cannot find module 'one'"
+			}
+			for i, run := range []struct{ code, want string }{
+				{"1 + 1", "2"}, {`import { name } from "two"; name`, c.two}, {`import { name } from "one"; name`, one},
+				{`require("one").name`, require},
+			} {
+				r, err := p.Invoke(t.Context(), execution.Invocation{ID: fmt.Sprintf("exec_%026d", i+1),
+					Request: execution.Request{Code: run.code}, Via: execution.ViaHTTP, ReceivedAt: time.Now()}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := string(r.Result.Result)
+				if r.Result.Error != nil {
+					got = *r.Result.Error
+				}
+				if !strings.HasPrefix(strings.TrimPrefix(got, "Error: "), run.want) {
+					t.Errorf("%s: %s, want %s", run.code, got, run.want)
+				}
+			}
+		})
+	}
+}
+
 // withText returns the files that contain a text.
 func withText(t *testing.T, files []string, text string) (found []string) {
 	t.Helper()

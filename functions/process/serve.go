@@ -50,6 +50,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	if err != nil {
 		return err
 	}
+	set.Packages.Report(log)
 	if set.Sealed { // on Lambda the cache is a part of the function
 		if err := CheckCache(set.CacheDir, executable); err != nil {
 			return err
@@ -139,7 +140,7 @@ func open(
 	startup.engine(engine.Startup())
 	how := runner.Config{
 		Sandbox: engine, Policy: rules, MaxMemoryBytes: set.MemoryBytes, Secret: set.Secret, RemoteTools: remoteTools(set),
-		Packages:    set.Packages,
+		Packages:    set.Packages.Packages,
 		Log:         log,
 		EngineBuild: set.EngineBuild, OpenBuild: new(OtherBuilds).Open, // no cache: the process is locked down by then
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/policy"
-	"github.com/airlock-run/airlock/sandbox"
 )
 
 // Settings are the checked environment variables of a function process.
@@ -39,7 +38,7 @@ type Settings struct {
 	// TokenDir and RuntimeAPI are then empty, and no secret is known.
 	Sealed bool
 	// Packages are the packages that code may import.
-	Packages []sandbox.Package
+	Packages Installed
 	// Rules is the policy.
 	Rules *policy.Set
 	// MemoryBytes lowers the memory of every tier; 0 leaves the tiers as they are.
@@ -75,9 +74,7 @@ func ReadSettings(getenv func(string) string, executable string) (Settings, erro
 	if s.Rules, _, err = ReadRules(getenv); err != nil {
 		wrong = append(wrong, err)
 	}
-	if s.Packages, err = LoadPackages(getenv); err != nil {
-		wrong = append(wrong, err)
-	}
+	s.Packages = LoadPackages(getenv)
 	if !s.Sealed && s.Rules != nil && len(s.Rules.Engines().On) > 0 {
 		wrong = append(wrong, errNoEngines)
 	}

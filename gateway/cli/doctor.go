@@ -83,6 +83,7 @@ func machineChecks(con terminal.Console) []check {
 	if wrong == nil {
 		checks = append(checks,
 			check{"policy", func(context.Context) (string, error) { return lookAtPolicy(con.Getenv) }},
+			check{"packages", func(context.Context) (string, error) { return lookAtPackages(con.Getenv) }},
 			check{"port", func(ctx context.Context) (string, error) { return lookAtPort(ctx, set) }},
 			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
 			check{"state", func(ctx context.Context) (string, error) { return lookAtState(ctx, con.Getenv, set) }},
@@ -128,6 +129,18 @@ func lookAtPolicy(getenv func(string) string) (string, error) {
 		found += "; the built-in policy: AIRLOCK_POLICY_FILE is not set"
 	}
 	return found, nil
+}
+
+// lookAtPackages checks every archive of the packages that code may import.
+func lookAtPackages(getenv func(string) string) (string, error) {
+	store, err := process.OpenPackages(getenv)
+	if err == nil {
+		err = store.Check()
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w; add the packages again with airlock packages add", err)
+	}
+	return fmt.Sprintf("%d packages, every archive is as the lock says", len(store.List())), nil
 }
 
 // misspeltErrors returns the warnings of settings.Misspelt as errors.

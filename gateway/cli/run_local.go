@@ -172,12 +172,9 @@ func localRunner(ctx context.Context, con terminal.Console, store, named string)
 		return nil, exit.With(exit.Platform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do",
 			err), closeStore()))
 	}
-	packages, err := process.LoadPackages(con.Getenv)
-	if err != nil {
-		others.Close()
-		return nil, exit.With(exit.Usage, errors.Join(err, engine.Close(ctx), closeStore()))
-	}
+	installed := process.LoadPackages(con.Getenv)
 	log := slog.New(slog.NewTextHandler(con.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	installed.Report(log)
 	closeAll := func() {
 		others.Close()
 		if err := errors.Join(engine.Close(context.WithoutCancel(ctx)), closeStore()); err != nil {
@@ -186,7 +183,7 @@ func localRunner(ctx context.Context, con terminal.Console, store, named string)
 	}
 	r, err := runner.New(runner.Config{
 		Sandbox: punctual{engine, con.Stderr, os.Exit}, Policy: rules, Records: appender, Log: log,
-		KeepCode: keeping.KeepCode, Packages: packages,
+		KeepCode: keeping.KeepCode, Packages: installed.Packages,
 		Secret: secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ func OpenInputs(getenv func(string) string, set settings.Settings, log *slog.Log
 	if err != nil {
 		return nil, settings.Wrong(err)
 	}
-	installed, err := openPackages(getenv)
+	installed, err := openPackages(getenv, log)
 	if err != nil {
 		return nil, settings.Wrong(errors.Join(err, rules.Close()))
 	}

@@ -56,6 +56,8 @@ type Package struct {
 	// Bytes is the size of the archives of all of them.
 	Bytes int64
 	Note  Note
+	// Damage says why it cannot be imported, if Load or Check has found that.
+	Damage error
 }
 
 // A Store is a folder of packages. It is safe for concurrent use, except while it is changed.
@@ -66,6 +68,7 @@ type Store struct {
 
 	mu       sync.Mutex
 	archives map[string][]byte // by place, compressed
+	broken   map[string]error  // by place
 	// trees are those that were used last, together at most maxTree bytes.
 	trees     map[string]map[string][]byte
 	treeBytes int
@@ -158,9 +161,20 @@ func (s *Store) List() []Package {
 		note.Range = cmp.Or(note.Range, s.lock.Packages[""].Dependencies[name])
 		closure := s.lock.closure(name)
 		out = append(out, Package{Name: name, Version: s.lock.Packages[modules+name].Version,
-			Integrity: s.lock.integrity(name), Needs: len(closure) - 1, Bytes: s.size(closure), Note: note})
+			Integrity: s.lock.integrity(name), Needs: len(closure) - 1, Bytes: s.size(closure), Note: note,
+			Damage: s.damage(closure)})
 	}
 	return out
+}
+
+// damage returns why one of some places is broken.
+func (s *Store) damage(places []string) error {
+	for _, place := range places {
+		if err := s.broken[place]; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // size returns the size of the archives of some places, as far as they are there.
@@ -177,41 +191,49 @@ func (s *Store) size(places []string) (bytes int64) {
 	return bytes
 }
 
-// Load reads all archives into memory, so that Tree needs the folder no more.
+// Load reads all archives into memory, so that Tree needs the folder no more. The error names each archive that is
+// damaged; the packages that do not need them are there.
 func (s *Store) Load() error {
 	archives, total := map[string][]byte{}, 0
-	for place, e := range s.lock.Packages {
-		if place == "" {
-			continue
-		}
-		archive, err := s.archive(place, e)
-		if err != nil {
-			return err
-		}
-		archives[place] = archive
+	err := s.each(func(place string, archive []byte) error {
 		if total += len(archive); total > maxArchives {
 			return errTooLarge
 		}
-	}
+		archives[place] = archive
+		return nil
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.archives = archives
-	return nil
+	return err
+}
+
+// each reads every archive and checks it against the lock. It calls f with those that are whole, and sets which are
+// broken.
+func (s *Store) each(f func(place string, archive []byte) error) error {
+	var errs []error
+	s.broken = map[string]error{}
+	for _, place := range slices.Sorted(maps.Keys(s.lock.Packages)) {
+		if place == "" {
+			continue
+		}
+		archive, err := s.archive(place, s.lock.Packages[place])
+		if err == nil {
+			err = f(place, archive)
+		}
+		if err != nil {
+			s.broken[place] = err
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 var errTooLarge = fmt.Errorf("the archives have more than %d bytes together", maxArchives)
 
-// Check reads every archive and checks it against the lock.
+// Check reads every archive and checks it against the lock. The error names each that is damaged.
 func (s *Store) Check() error {
-	for place, e := range s.lock.Packages {
-		if place == "" {
-			continue
-		}
-		if _, err := s.archive(place, e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.each(func(string, []byte) error { return nil })
 }
 
 // archive returns the archive of an entry, checked.
@@ -271,22 +293,13 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 
 // Verify checks every archive against the lock, and unpacks it.
 func (s *Store) Verify() error {
-	var errs []error
 	budget := int64(maxReadAll)
-	for _, place := range slices.Sorted(maps.Keys(s.lock.Packages)) {
-		if place == "" {
-			continue
+	return s.each(func(place string, archive []byte) error {
+		if _, err := unpack(archive, &budget); err != nil {
+			return fmt.Errorf("package %s@%s: %w", nameAt(place), s.lock.Packages[place].Version, err)
 		}
-		e := s.lock.Packages[place]
-		archive, err := s.archive(place, e)
-		if err == nil {
-			if _, err = unpack(archive, &budget); err != nil {
-				err = fmt.Errorf("package %s@%s: %w", nameAt(place), e.Version, err)
-			}
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+		return nil
+	})
 }
 
 // Add resolves packages, each given as name or name@range, together with those that are there, and fetches what is

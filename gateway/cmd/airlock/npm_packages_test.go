@@ -122,4 +122,18 @@ func TestNpmPackages(t *testing.T) {
 	if out, err := airlock("packages", "verify"); err == nil || !strings.Contains(out, "its SHA-512 differs") {
 		t.Errorf("%v %s", err, out)
 	}
+	if out, _ := airlock("doctor"); !strings.Contains(out, "FAIL packages") {
+		t.Error(out)
+	}
+	p = startCommand(t, dir, exec.Command(os.Args[0], "serve"), append(environment, "PORT=0", "FUNCTION_PROCESSES=1"))
+	if got := result(run); got != 3.0 {
+		t.Errorf("with a damaged package, another one runs to %v", got)
+	}
+	_, v := p.post(t.Context(), t, "/api/execute", `{"code":"import l from 'later'; l"}`)
+	if text, _ := v["error"].(string); !strings.Contains(text, "'later'") || !strings.Contains(text, "damaged") {
+		t.Errorf("%v", v)
+	}
+	if list := fetch(t, p.url+"/api/packages"); !strings.Contains(list, "it is damaged and cannot be imported") {
+		t.Error(list)
+	}
 }

@@ -285,6 +285,10 @@ func (b *bundle) notFound(specifier, importer string) string {
 	case strings.HasPrefix(specifier, ".") || strings.HasPrefix(specifier, "/"):
 		return fmt.Sprintf("Cannot find module '%s' imported from %s: it is not among the files", specifier, importer)
 	}
+	if slices.Contains(b.source.from.Damaged, PackageName(specifier)) {
+		return fmt.Sprintf("Cannot find package '%s' imported from %s: it is installed, but its files are damaged; "+
+			"the operator finds more with airlock packages verify", specifier, importer)
+	}
 	if slices.Contains(b.source.from.Withheld, PackageName(specifier)) {
 		return fmt.Sprintf("Cannot find package '%s' imported from %s: it is installed, but this policy may not import it",
 			specifier, importer)

@@ -23,6 +23,8 @@ type Packages struct {
 	Ahead map[string]bool
 	// Withheld are the names of packages that exist and that the code may not import.
 	Withheld []string
+	// Damaged are the names of packages whose files are not what they should be.
+	Damaged []string
 	// Files are the files of the other packages, by paths that begin with node_modules.
 	Files map[string][]byte
 }
