@@ -198,6 +198,29 @@ func TestPackagesAmongFiles(t *testing.T) {
 	}
 }
 
+// TestPackagesImportOneAnother checks that a package among the files of the request replaces no dependency of the
+// deployment's packages, whether they are evaluated ahead or by the run, and may import those packages itself.
+func TestPackagesImportOneAnother(t *testing.T) {
+	e := newEngine(t)
+	for _, random := range []string{"", "Math.random(); "} {
+		p := sandbox.Package{PackageID: sandbox.PackageID{Name: "needs", Version: "1.0.0", Integrity: "sha512-" + random},
+			Tree: func() (map[string][]byte, error) {
+				return map[string][]byte{
+					"node_modules/needs/index.js": []byte(random + "module.exports = 'needs ' + require('dep')"),
+					"node_modules/dep/index.js":   []byte("module.exports = 'theirs'"),
+				}, nil
+			}}
+		r := run(t, e, sandbox.Script{Code: `import n from "needs"; import d from "dep"; import o from "other"; [n, d, o]`,
+			Files: map[string][]byte{
+				"node_modules/dep/index.js":   []byte("module.exports = 'mine'"),
+				"node_modules/other/index.js": []byte("module.exports = require('needs') + ' ' + require('dep')"),
+			}}, sandbox.Grants{Packages: []sandbox.Package{p}})
+		if string(r.Value) != `["needs theirs","mine","needs theirs mine"]` || r.Error != "" {
+			t.Errorf("%q: %s %s", random, r.Value, r.Error)
+		}
+	}
+}
+
 // TestPackagesOfVersion checks that a version of code starts after its packages and its own top level.
 func TestPackagesOfVersion(t *testing.T) {
 	e := newEngine(t)
