@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/airlock-run/airlock/gateway/waits"
+	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -123,7 +125,7 @@ func (w *killedWorld) look(ctx context.Context, id string, end bool) {
 		w.end(id, text)
 		return
 	}
-	waits, _ := v["waiting"].([]any)
+	pending, _ := v["waiting"].([]any)
 	if !end && rand.N(20) == 0 {
 		if status, v, _, ok = w.ask(ctx, "DELETE", "/api/executions/"+id, ""); ok && status == 200 && final(v["status"]) {
 			w.mu.Lock()
@@ -132,7 +134,7 @@ func (w *killedWorld) look(ctx context.Context, id string, end bool) {
 		}
 		return
 	}
-	for _, x := range waits {
+	for _, x := range pending {
 		wait := x.(map[string]any)
 		switch wait["kind"] {
 		case "approval":
@@ -233,9 +235,36 @@ func killChildren(gateway int) {
 
 // Gateways and function processes are killed at any moment while executions pause, are decided about, get events,
 // sleep, expire, are cancelled and go on. Each execution ends once, each decision counts once, tools get the same key
-// in every attempt, and the chain of records is sound.
+// in every attempt, and the chain of records is sound. The state is in a folder, or in a database whose connections are
+// cut at any moment, too.
 func TestKilledWhileExecutionsWait(t *testing.T) {
 	t.Parallel()
+	t.Run("folder", func(t *testing.T) {
+		t.Parallel()
+		killedWhileExecutionsWait(t, func() {}, lives)
+	})
+	t.Run("database", func(t *testing.T) {
+		t.Parallel()
+		if !pgtest.Installed() {
+			t.Skip("Postgres is not installed")
+		}
+		database, err := pgtest.Start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(database.Stop)
+		url := database.Database(t)
+		cut := func() {
+			database.Exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		}
+		killedWhileExecutionsWait(t, cut, lives/2, "AIRLOCK_STATE="+url, "SNAPSHOT_KEYS="+waits.NewKey("k"))
+	})
+}
+
+// killedWhileExecutionsWait kills so many gateways, and checks what they leave. cut cuts the connections of the state.
+func killedWhileExecutionsWait(t *testing.T, cut func(), most int, state ...string) {
+	t.Helper()
 	tool := &refunder{keys: map[string]int{}}
 	server := httptest.NewServer(tool)
 	t.Cleanup(server.Close)
@@ -248,9 +277,9 @@ func TestKilledWhileExecutionsWait(t *testing.T) {
 	}
 	environment := []string{"AUDIT_STORE=file://" + store, "RATE_LIMIT_MAX_REQUESTS=1000000",
 		"AIRLOCK_POLICY_FILE=" + rules, "EGRESS_ALLOW=" + strings.TrimPrefix(server.URL, "http://")}
+	environment = append(environment, state...)
 	w := &killedWorld{T: t, tool: server.URL, ended: map[string]string{}, decided: map[string]map[int]string{},
 		ends: map[string]string{}}
-	most := lives
 	if n, err := strconv.Atoi(os.Getenv("AIRLOCK_KILLS")); err == nil {
 		most = n
 	}
@@ -261,6 +290,10 @@ func TestKilledWhileExecutionsWait(t *testing.T) {
 		var clients sync.WaitGroup
 		w.work(ctx, &clients)
 		<-time.After(rand.N(400 * time.Millisecond))
+		if rand.N(3) == 0 {
+			cut()
+			<-time.After(rand.N(100 * time.Millisecond))
+		}
 		if rand.N(4) == 0 {
 			killChildren(p.Process.Pid)
 			<-time.After(rand.N(100 * time.Millisecond))
