@@ -94,8 +94,12 @@ bench-soak: ## resident memory of gateway and function over 100,000 executions, 
 bench-flood: ## how a flood of the worst payloads changes the p99 of another caller, through a gateway process
 	$(GO) test ./gateway/cmd/airlock -run '^$$' -bench Flood -benchtime 9x
 
-bench-fleet: ## jobs a second with three gateways on one state, SQLite and Postgres, and queries per job
-	$(GO) test ./gateway/jobs -run '^$$' -bench Fleet -benchtime 3000x -timeout 30m
+bench-fleet: ## jobs a second with three gateways on one state, SQLite and Postgres, queries per job, and dollars for a million with DynamoDB and SQS (npm)
+	@mkdir -p bin/dynalite bin/fauxqs
+	npm install --prefix bin/dynalite --no-audit --no-fund --ignore-scripts dynalite@4.0.0
+	npm install --prefix bin/fauxqs --no-audit --no-fund --ignore-scripts fauxqs@1.9.2
+	DYNALITE_MODULES=$(CURDIR)/bin/dynalite FAUXQS_MODULES=$(CURDIR)/bin/fauxqs \
+		$(GO) test ./gateway/jobs -run '^$$' -bench Fleet -benchtime 3000x -timeout 30m
 
 bench-paused: ## pages of 100,000 paused executions, and a thousand resumed at once, on SQLite and Postgres
 	PAUSED_EXECUTIONS=100000 $(GO) test -p 1 ./infra/state/sqlitestate ./infra/state/pgstate -run '^$$' -bench Paused -benchtime 20x -timeout 30m

@@ -65,7 +65,9 @@ func BenchmarkFleet(b *testing.B) {
 	})
 }
 
-func fleetOf(b *testing.B, gateways int, open func() (jobs.Store, func() error), queries *counter) {
+func fleetOf(
+	b *testing.B, gateways int, open func() (jobs.Store, func() error), queries *counter, wakes ...jobs.Queues,
+) {
 	const submitters, tenants = 8, 12
 	var ended atomic.Int64
 	all := make(chan struct{})
@@ -76,8 +78,12 @@ func fleetOf(b *testing.B, gateways int, open func() (jobs.Store, func() error),
 	var queues []*jobs.Queue
 	for range gateways {
 		store, shut := open()
-		q, err := jobs.New(jobs.Config{Store: counting{store, &ended, total, all}, Runner: runner, Workers: 16, Now: time.Now,
-			Random: rand.Float64, Logger: slog.New(slog.DiscardHandler)})
+		cfg := jobs.Config{Store: counting{store, &ended, total, all}, Runner: runner, Workers: 16, Now: time.Now,
+			Random: rand.Float64, Logger: slog.New(slog.DiscardHandler)}
+		if len(wakes) > 0 {
+			cfg.Store, cfg.Queues = taking{counting{store, &ended, total, all}, store.(jobs.CallbackTaker)}, wakes[0]
+		}
+		q, err := jobs.New(cfg)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -126,6 +132,12 @@ type counting struct {
 	ended *atomic.Int64
 	total int64
 	all   chan struct{}
+}
+
+// taking is counting of a store that is used with queues.
+type taking struct {
+	counting
+	jobs.CallbackTaker
 }
 
 func (c counting) ChangeJob(ctx context.Context, id string,
