@@ -3,7 +3,7 @@ package packages
 // Unpack unpacks one archive.
 func Unpack(archive []byte) (map[string][]byte, error) {
 	budget := int64(maxUnpacked)
-	return unpack(archive, &budget)
+	return unpack(archive, &budget, source)
 }
 
 // ReadLock reads a lock and returns what its packages come to.

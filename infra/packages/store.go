@@ -271,7 +271,7 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := unpack(archive, &budget)
+		files, err := unpack(archive, &budget, source)
 		if err != nil {
 			return nil, fmt.Errorf("package %s@%s: %w", nameAt(place), e.Version, err)
 		}
@@ -295,7 +295,7 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 func (s *Store) Verify() error {
 	budget := int64(maxReadAll)
 	return s.each(func(place string, archive []byte) error {
-		if _, err := unpack(archive, &budget); err != nil {
+		if _, err := unpack(archive, &budget, source); err != nil {
 			return fmt.Errorf("package %s@%s: %w", nameAt(place), s.lock.Packages[place].Version, err)
 		}
 		return nil

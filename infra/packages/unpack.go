@@ -26,10 +26,10 @@ const (
 	maxTree     = 128 << 20 // of the files of a package and of all that it depends on
 )
 
-// unpack returns the sources in an archive by their paths inside the package. It passes over whatever is no regular
-// file and whatever no code imports, and refuses paths that could leave the package. It subtracts what it reads from
-// budget, which bounds several archives together.
-func unpack(archive []byte, budget *int64) (map[string][]byte, error) {
+// unpack returns the files in an archive that wanted accepts, by their paths inside the package. It passes over what is
+// no regular file, and refuses paths that could leave the package. It subtracts what it reads from budget, which bounds
+// several archives together.
+func unpack(archive []byte, budget *int64, wanted func(name string) bool) (map[string][]byte, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
 		return nil, fmt.Errorf("the archive is not compressed: %w", err)
@@ -59,7 +59,7 @@ func unpack(archive []byte, budget *int64) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !source(name) || head.Size > maxFile {
+		if !wanted(name) || head.Size > maxFile {
 			continue
 		}
 		if _, twice := files[name]; twice {
@@ -70,7 +70,7 @@ func unpack(archive []byte, budget *int64) (map[string][]byte, error) {
 			return nil, fmt.Errorf("read the archive: %w", err)
 		}
 		if kept += len(content); kept > maxKept {
-			return nil, fmt.Errorf("the archive has more than %d bytes of sources", maxKept)
+			return nil, fmt.Errorf("the archive has more than %d bytes of sources or declarations", maxKept)
 		}
 		files[name] = content
 	}
@@ -88,17 +88,27 @@ func inside(name string) (string, error) {
 
 // source reports whether code could import a file. Type declarations, maps and packages inside packages are no sources.
 func source(name string) bool {
-	if strings.HasPrefix(name, "node_modules/") || strings.Contains(name, "/node_modules/") {
+	if nested(name) || declares(name) {
 		return false
-	}
-	for _, ending := range []string{".d.ts", ".d.mts", ".d.cts"} {
-		if strings.HasSuffix(name, ending) {
-			return false
-		}
 	}
 	switch path.Ext(name) {
 	case ".js", ".mjs", ".cjs", ".json", ".jsx", ".ts", ".mts", ".cts", ".tsx":
 		return true
 	}
 	return false
+}
+
+// nested reports whether a file is of a package inside the package.
+func nested(name string) bool {
+	return strings.HasPrefix(name, "node_modules/") || strings.Contains(name, "/node_modules/")
+}
+
+// declares reports whether a file declares types.
+func declares(name string) bool {
+	return strings.HasSuffix(name, ".d.ts") || strings.HasSuffix(name, ".d.mts") || strings.HasSuffix(name, ".d.cts")
+}
+
+// declaration reports whether TypeScript reads a file of a package: its declarations, and the manifests that name them.
+func declaration(name string) bool {
+	return !nested(name) && (declares(name) || path.Base(name) == "package.json")
 }

@@ -56,6 +56,12 @@ func Command(con terminal.Console) *cobra.Command {
 				"after a change of the tiers; without it, the first run that imports a package evaluates it.",
 			Example: "  airlock packages prepare", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return preparePackages(cmd.Context(), con) }},
+		&cobra.Command{Use: "types FOLDER", Short: "Write the packages' type declarations for editors and TypeScript",
+			Long: "Write the type declarations that the packages ship to node_modules in FOLDER, where editors and\n" +
+				"TypeScript find them for code in FOLDER. No code of a package is written. A folder node_modules that is\n" +
+				"there is not changed.",
+			Example: "  airlock packages types .", Args: cobra.ExactArgs(1),
+			RunE: func(_ *cobra.Command, args []string) error { return writeTypes(con, args[0]) }},
 		&cobra.Command{Use: "verify", Short: "Check every archive against the lock",
 			Example: "  airlock packages verify", Args: cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return verifyPackages(con) }},
@@ -217,6 +223,24 @@ func removePackages(con terminal.Console, names []string) error {
 		return exit.With(exit.Platform, err)
 	}
 	return printPackages(con, next)
+}
+
+func writeTypes(con terminal.Console, dir string) error {
+	store, err := openPackages(con)
+	if err != nil {
+		return err
+	}
+	without, err := store.WriteTypes(dir)
+	if err != nil {
+		return exit.With(exit.Platform, err)
+	}
+	for _, name := range without {
+		if _, err := fmt.Fprintf(con.Stdout, "%s declares no types\n", name); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(con.Stdout, "ok: wrote the declarations of %d packages\n", len(store.List())-len(without))
+	return err
 }
 
 func verifyPackages(con terminal.Console) error {

@@ -54,6 +54,7 @@ func TestNpmPackages(t *testing.T) {
 	want(listed, "packages", "list")
 	want("draws@1.0.0  scan safe  each run evaluates it: it draws random numbers while it loads", "packages", "list")
 	want("ok: 2 packages", "packages", "verify")
+	want("draws declares no types\nlodash declares no types\nok: wrote", "packages", "types", "types")
 	want(listed, "packages", "prepare")
 	want("2\n", "run", "-e", `import _ from "lodash"; _.chunk([1, 2, 3], 2).length`)
 
