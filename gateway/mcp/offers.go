@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,7 +89,7 @@ func (s *Server) offering(callerOf func(sdk.Request) (call, error)) sdk.Middlewa
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			defer context.AfterFunc(c.gone, cancel)()
-			result, err := s.offer(ctx, c.caller, request.GetParams())
+			result, err := s.offer(ctx, c.caller, given(request.GetParams()))
 			if (err != nil || ctx.Err() != nil) && c.caller.Refused != nil {
 				c.caller.Refused()
 			}
@@ -101,6 +102,24 @@ func (s *Server) offering(callerOf func(sdk.Request) (call, error)) sdk.Middlewa
 			return result, nil
 		}
 	}
+}
+
+// given returns the parameters of a request. Those of a message without any are a nil pointer, which clients may send
+// for lists.
+func given(params sdk.Params) sdk.Params {
+	switch p := params.(type) {
+	case *sdk.ListResourcesParams:
+		return cmp.Or(p, &sdk.ListResourcesParams{})
+	case *sdk.ListResourceTemplatesParams:
+		return cmp.Or(p, &sdk.ListResourceTemplatesParams{})
+	case *sdk.ListPromptsParams:
+		return cmp.Or(p, &sdk.ListPromptsParams{})
+	case *sdk.ReadResourceParams:
+		return cmp.Or(p, &sdk.ReadResourceParams{})
+	case *sdk.GetPromptParams:
+		return cmp.Or(p, &sdk.GetPromptParams{})
+	}
+	return params
 }
 
 // offer answers one request; nil if it is another.

@@ -99,7 +99,7 @@ func (p *proxy) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.Ca
 // offering passes on what clients ask about resources and prompts.
 func (p *proxy) offering(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
-		switch params := request.GetParams().(type) {
+		switch params := given(request.GetParams()).(type) {
 		case *sdk.ListResourcesParams:
 			return p.session.ListResources(ctx, &sdk.ListResourcesParams{Cursor: params.Cursor})
 		case *sdk.ListResourceTemplatesParams:

@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -56,6 +62,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { readHandbook(t, session) })
 	}
+	sendIncomplete(t, p.url+"/mcp")
 	for code, want := range map[string]any{
 		`(await book.resources_list()).resources.length`:                                      2.0,
 		`(await book.resources_read({uri: "book:///start"})).contents[0].text`:                "about book:///start",
@@ -67,8 +74,44 @@ func TestResourcesAndPrompts(t *testing.T) {
 		`await book.prompts_get({name: "greet", arguments: {who: 7}}).catch(e => e.name)`: "TypeError",
 		`(await tools.search("read a resource"))[0].call`:                                 "book.resources_read",
 	} {
-		if _, v := p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(code)+`}`); !cmp.Equal(v["result"], want) {
+		if _, v := p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(code)+`}`); !gocmp.Equal(v["result"], want) {
 			t.Errorf("%s: %v %v", code, v["result"], v["error"])
+		}
+	}
+}
+
+// sendIncomplete sends messages whose parameters are missing or wrong, in a session. Each has a response.
+func sendIncomplete(t *testing.T, url string) {
+	t.Helper()
+	session := ""
+	send := func(message string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Accept", "application/json, text/event-stream")
+		if session != "" {
+			request.Header.Set("Mcp-Session-Id", session)
+		}
+		res, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(message, err)
+		}
+		defer res.Body.Close()
+		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode >= 500 {
+			t.Error(message, res.StatusCode, err)
+		}
+		session = cmp.Or(session, res.Header.Get("Mcp-Session-Id"))
+	}
+	send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+		`"clientInfo":{"name":"test","version":"1"}}}`)
+	send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for _, method := range []string{
+		"resources/list", "resources/templates/list", "prompts/list", "resources/read", "prompts/get", "resources/subscribe",
+	} {
+		for _, params := range []string{"", `,"params":null`, `,"params":{}`, `,"params":[]`, `,"params":{"uri":7}`} {
+			send(`{"jsonrpc":"2.0","id":2,"method":"` + method + `"` + params + `}`)
 		}
 	}
 }
@@ -80,7 +123,7 @@ func readHandbook(t *testing.T, session *sdk.ClientSession) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*sdk.Resource{
+	if diff := gocmp.Diff([]*sdk.Resource{
 		{URI: "airlock://book/book:///start", Name: "book:start", Description: `How to\u{202e} begin.`},
 	}, resources.Resources); diff != "" {
 		t.Error(diff)
@@ -94,7 +137,7 @@ func readHandbook(t *testing.T, session *sdk.ClientSession) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*sdk.ResourceContents{
+	if diff := gocmp.Diff([]*sdk.ResourceContents{
 		{URI: "airlock://book/book:///pages/one", MIMEType: "text/plain", Text: "about book:///pages/one"},
 	}, read.Contents); diff != "" {
 		t.Error(diff)
@@ -109,7 +152,7 @@ func readHandbook(t *testing.T, session *sdk.ClientSession) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*sdk.Prompt{
+	if diff := gocmp.Diff([]*sdk.Prompt{
 		{Name: "book:greet", Description: "Greets.", Arguments: []*sdk.PromptArgument{{Name: "who", Required: true}}},
 	}, prompts.Prompts); diff != "" {
 		t.Error(diff)
@@ -120,7 +163,7 @@ func readHandbook(t *testing.T, session *sdk.ClientSession) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: `Greet\u{202e} Ada`}}},
+	if diff := gocmp.Diff([]*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: `Greet\u{202e} Ada`}}},
 		filled.Messages); diff != "" {
 		t.Error(diff)
 	}
@@ -134,5 +177,34 @@ func readHandbook(t *testing.T, session *sdk.ClientSession) {
 	}
 	if _, err := session.ListResources(ctx, &sdk.ListResourcesParams{Cursor: "-1"}); err == nil {
 		t.Error("an invented cursor was taken")
+	}
+}
+
+// A server and a client of the official SDK in npm, over each transport.
+func TestResourcesOfNPMServer(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	modules, err := filepath.Abs(filepath.Join(repository, "gateway/client/typescript/node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(modules, "@modelcontextprotocol/sdk")); err != nil {
+		t.Skip("the SDK is not installed; make clients installs it")
+	}
+	published, err := filepath.Abs(filepath.Join(repository, "gateway/client/published"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, fmt.Sprintf(`MCP_SERVERS=[{"namespace":"notes","command":%q,"args":[%q],"env":["MCP_MODULES"]}]`, node,
+		filepath.Join(published, "mcp-server.mjs")), "MCP_MODULES="+modules, "RATE_LIMIT_MAX_REQUESTS=1000",
+		"PATH="+os.Getenv("PATH"))
+	cmd := exec.CommandContext(t.Context(), node, filepath.Join(published, "mcp-client.mjs"))
+	cmd.Env = []string{"AIRLOCK_TEST_AS_PROGRAM=1", "AIRLOCK_PROGRAM=" + os.Args[0], "AIRLOCK_URL=" + p.url,
+		"MCP_MODULES=" + modules, "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
