@@ -81,8 +81,9 @@ func TestCheckCache(t *testing.T) {
 			if err := os.Symlink(dir, linked); err != nil {
 				t.Fatal(err)
 			}
-			if viaLink := process.CheckCache(linked, self); (err == nil || !strings.Contains(name, "made safely")) &&
-				name != "it does not exist" && (viaLink == nil) != (err == nil) {
+			viaLink := process.CheckCache(linked, self)
+			unmade := err != nil && strings.Contains(name, "made safely") || name == "it does not exist"
+			if !unmade && (viaLink == nil) != (err == nil) {
 				t.Errorf("by a link: %v", viaLink)
 			}
 		})

@@ -149,9 +149,15 @@ func TestSpentProcessIsReplaced(t *testing.T) {
 		r, err := p.Invoke(t.Context(), execution.Invocation{
 			ID: fmt.Sprintf("exec_%026d", 2*n), Request: endless, Via: execution.ViaHTTP, ReceivedAt: time.Now(),
 		}, onLog)
-		if err != nil || !r.Recorded || r.Result.Status != execution.TimedOut || r.Result.Limit == nil ||
-			*r.Result.Limit != "wall" {
-			t.Fatalf("%+v, %v", r, err)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case !r.Recorded:
+			t.Fatalf("it was not recorded: %+v", r)
+		case r.Result.Status != execution.TimedOut:
+			t.Fatalf("the status is %s", r.Result.Status)
+		case r.Result.Limit == nil || *r.Result.Limit != "wall":
+			t.Fatalf("the limit is not wall: %+v", r)
 		}
 		after, err := p.Invoke(t.Context(), execution.Invocation{
 			ID: fmt.Sprintf("exec_%026d", 2*n+1), Request: execution.Request{Code: "6 * 7"}, Via: execution.ViaHTTP,

@@ -300,8 +300,14 @@ func TestKeepCode(t *testing.T) {
 				t.Fatal(err)
 			}
 			rec := f.records[0]
-			if (rec.Code == "6 * 7") != keep || (len(rec.Request) > 0) != keep || rec.CodeSHA256 == "" || rec.CodeBytes != 5 {
-				t.Errorf("%+v", rec)
+			if (rec.Code == "6 * 7") != keep {
+				t.Errorf("the code in the record is %q", rec.Code)
+			}
+			if (len(rec.Request) > 0) != keep {
+				t.Errorf("the request in the record is %s", rec.Request)
+			}
+			if rec.CodeSHA256 == "" || rec.CodeBytes != 5 {
+				t.Errorf("the record has the hash %q of %d bytes", rec.CodeSHA256, rec.CodeBytes)
 			}
 		})
 	}
@@ -337,8 +343,13 @@ func TestAccountOfDecided(t *testing.T) {
 		return f.records[0]
 	}
 	want, got := account(nil), account(func() []byte { return nil })
-	if want.Grants == nil || want.DangerAnalysis == nil || want.ASTTelemetry == nil || want.Reasons == nil {
-		t.Errorf("not decided about by the owner: %+v", want)
+	for what, missing := range map[string]bool{
+		"grants": want.Grants == nil, "analysis": want.DangerAnalysis == nil, "telemetry": want.ASTTelemetry == nil,
+		"reasons": want.Reasons == nil,
+	} {
+		if missing {
+			t.Errorf("the owner's decision has no %s", what)
+		}
 	}
 	want.Grants, want.DangerAnalysis, want.ASTTelemetry, want.Reasons = nil, nil, nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {

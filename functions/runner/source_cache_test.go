@@ -77,9 +77,14 @@ func TestSourceCache(t *testing.T) {
 	versions := map[string]int{}
 	for i, s := range did.scripts {
 		versions[s.Version]++
-		if string(s.Files["a.ts"]) != "export default () => 1" || s.Entry != "a.ts" || s.Version == "" ||
-			did.records[i].CodeBytes != 22 || did.records[i].CodeSHA256 != did.records[0].CodeSHA256 {
-			t.Errorf("run %d: %+v %+v", i, s, did.records[i])
+		if string(s.Files["a.ts"]) != "export default () => 1" || s.Entry != "a.ts" {
+			t.Errorf("run %d ran %s of %q", i, s.Entry, s.Files)
+		}
+		if s.Version == "" {
+			t.Errorf("run %d names no version", i)
+		}
+		if r := did.records[i]; r.CodeBytes != 22 || r.CodeSHA256 != did.records[0].CodeSHA256 {
+			t.Errorf("run %d is recorded with %d bytes of %s", i, r.CodeBytes, r.CodeSHA256)
 		}
 	}
 	if len(versions) != 3 {

@@ -161,9 +161,13 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, b := range bounds.Table() {
-		if seen[b.Resource] || b.What == "" || b.Owner == "" || b.Share == "" || b.Answer == "" ||
-			bounds.Of(b.Resource) != b {
-			t.Errorf("%+v", b)
+		if seen[b.Resource] || bounds.Of(b.Resource) != b {
+			t.Errorf("there are two bounds of %v", b.Resource)
+		}
+		for what, text := range map[string]string{"what": b.What, "owner": b.Owner, "share": b.Share, "answer": b.Answer} {
+			if text == "" {
+				t.Errorf("the bound of %v has no %s", b.Resource, what)
+			}
 		}
 		seen[b.Resource] = true
 	}

@@ -30,18 +30,29 @@ func TestSend(t *testing.T) {
 		if err == nil {
 			err = signer.Verify(body, r.Header)
 		}
-		if err != nil || r.Method != http.MethodPost || r.Header.Get("webhook-id") != "msg_0123456789" ||
-			r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Traceparent") != traceParent {
-			t.Errorf("%s %v: %v", r.Method, r.Header, err)
+		if err != nil || r.Method != http.MethodPost {
+			t.Errorf("%s: %v", r.Method, err)
+		}
+		for name, want := range map[string]string{
+			"webhook-id": "msg_0123456789", "Content-Type": "application/json", "Traceparent": traceParent,
+		} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
 		}
 		var got struct {
 			Type, ID, Status string
 			Timestamp        time.Time
 			Data             execution.Result
 		}
-		if err := json.Unmarshal(body, &got); err != nil || got.Type != "execution.timeout" ||
-			got.ID != "exec_0123456789" || got.Data.ID != got.ID || got.Timestamp.IsZero() {
-			t.Errorf("%s: %v", body, err)
+		if err := json.Unmarshal(body, &got); err != nil || got.Type != "execution.timeout" {
+			t.Errorf("%s is not of the type: %v", body, err)
+		}
+		if got.ID != "exec_0123456789" || got.Data.ID != got.ID {
+			t.Errorf("the IDs are %q and %q", got.ID, got.Data.ID)
+		}
+		if got.Timestamp.IsZero() {
+			t.Errorf("%s has no time", body)
 		}
 		switch r.URL.Path {
 		case "/gone":

@@ -34,8 +34,11 @@ func TestNewAnswer(t *testing.T) {
 		{`{"status":200,"headers":{"x y":"a"}}`, `{"status":200,"headers":{"x y":"a"}}`, "application/json", 200},
 	} {
 		a, ok := hooks.NewAnswer(json.RawMessage(c.value))
-		if !ok || a.Status != c.status || a.Body != c.body || a.Headers["Content-Type"] != c.kind {
-			t.Errorf("%s: %+v %v", c.value, a, ok)
+		if !ok || a.Status != c.status {
+			t.Errorf("%s: status %d, want %d (%t)", c.value, a.Status, c.status, ok)
+		}
+		if kind := a.Headers["Content-Type"]; a.Body != c.body || kind != c.kind {
+			t.Errorf("%s: %q as %s, want %q as %s", c.value, a.Body, kind, c.body, c.kind)
 		}
 	}
 	if _, ok := hooks.NewAnswer(json.RawMessage(`"` + strings.Repeat("x", hooks.MaxAnswerBytes) + `"`)); ok {

@@ -21,8 +21,11 @@ func TestSamplesVerify(t *testing.T) {
 			h.Secret = ""
 		}
 		samples, err := hooks.Samples(scheme)
-		if err != nil || len(samples) < 2 || own[scheme] && samples[0].Scheme != scheme {
+		if err != nil || len(samples) < 2 {
 			t.Fatalf("%s: %v %v", scheme, samples, err)
+		}
+		if own[scheme] && samples[0].Scheme != scheme {
+			t.Fatalf("%s: the first sample is of %s", scheme, samples[0].Scheme)
 		}
 		for _, s := range samples {
 			header, err := hooks.Sign(h, "msg_1", []byte(s.Body), now)

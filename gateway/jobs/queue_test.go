@@ -245,8 +245,11 @@ func cancelOn(t *testing.T, open opener) {
 	<-began
 	waits := execution.Result{ID: id(1), Status: execution.Cancelled}
 	job, ran, err := q.Cancel(t.Context(), id(1), waits, recorded, execution.Caller{})
-	if err != nil || ran || job.Status != execution.Cancelled || len(job.Result) == 0 {
-		t.Errorf("one that waits: %s %v %v", job.Status, ran, err)
+	if err != nil || ran {
+		t.Errorf("one that waits: it ran: %t, %v", ran, err)
+	}
+	if job.Status != execution.Cancelled || len(job.Result) == 0 {
+		t.Errorf("one that waits: %s, with the result %s", job.Status, job.Result)
 	}
 	job, ran, err = q.Cancel(t.Context(), id(0), waits, recorded, execution.Caller{})
 	if err != nil || !ran || job.Status != execution.Cancelled {
@@ -344,7 +347,9 @@ func callbacksOn(t *testing.T, open opener) {
 	until(t, q, id(1), state(execution.CallbackDelivered))
 	mu.Lock()
 	defer mu.Unlock()
-	if attempts[id(1)] != 3 || attempts[id(2)] != 1 || attempts[id(3)] != jobs.MaxAttempts || attempts[id(4)] != 0 {
-		t.Errorf("%v", attempts)
+	for n, want := range map[int]int{1: 3, 2: 1, 3: jobs.MaxAttempts, 4: 0} {
+		if got := attempts[id(n)]; got != want {
+			t.Errorf("job %d: %d attempts, want %d", n, got, want)
+		}
 	}
 }

@@ -171,9 +171,11 @@ func TestUnstoredPauseEnds(t *testing.T) {
 				if after > time.Hour {
 					continue // it is not looked at again, also when the job is deleted
 				}
-				if err != nil || job.Status != execution.Failed || job.Subject != "ann" ||
-					!strings.Contains(string(job.Result), "died before it stored") {
-					t.Errorf("%s %s, %v", job.Status, job.Result, err)
+				if err != nil || job.Status != execution.Failed || job.Subject != "ann" {
+					t.Errorf("%s of %s, %v", job.Status, job.Subject, err)
+				}
+				if !strings.Contains(string(job.Result), "died before it stored") {
+					t.Errorf("the result is %s", job.Result)
 				}
 			}
 			if len(written) != 1 {

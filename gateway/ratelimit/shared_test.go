@@ -123,8 +123,11 @@ func TestSharedIsExact(t *testing.T) {
 		wg.Go(func() {
 			for range requests {
 				v, err := l.Take(t.Context(), "alice")
-				if err != nil || v.Limit != most || v.Reset <= 0 || v.Reset > time.Hour+2*time.Minute {
-					t.Errorf("%+v, %v", v, err)
+				if err != nil || v.Limit != most {
+					t.Errorf("the limit is %d, want %d; %v", v.Limit, most, err)
+				}
+				if v.Reset <= 0 || v.Reset > time.Hour+2*time.Minute {
+					t.Errorf("it resets in %v", v.Reset)
 				}
 				if v.Allowed {
 					allowed.Add(1)

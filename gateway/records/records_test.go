@@ -71,8 +71,14 @@ func TestTotals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			sum, complete, err := records.Totals(t.Context(), c.store, audit.Query{})
-			if (err != nil) != c.failed || sum.Records != c.count || !c.failed && complete == c.part {
-				t.Errorf("%d records, complete %v, %v", sum.Records, complete, err)
+			if (err != nil) != c.failed {
+				t.Errorf("the error is %v", err)
+			}
+			if sum.Records != c.count {
+				t.Errorf("%d records, want %d", sum.Records, c.count)
+			}
+			if !c.failed && complete == c.part {
+				t.Errorf("complete: %t", complete)
 			}
 			if problem := (*api.Problem)(nil); c.failed && (!errors.As(err, &problem) || problem.Status != 503) {
 				t.Errorf("the error is %v", err)
@@ -89,9 +95,14 @@ func TestSpan(t *testing.T) {
 		{31 * 24 * time.Hour, 24 * time.Hour},
 	} {
 		since, until := records.Span(now, c.window, c.step)
-		if since.Truncate(c.step) != since || until.Truncate(c.step) != until || !until.After(now) ||
-			until.Sub(now) > c.step || until.Sub(since) < c.window {
-			t.Errorf("%v by %v: from %v to %v", c.window, c.step, since, until)
+		if since.Truncate(c.step) != since || until.Truncate(c.step) != until {
+			t.Errorf("%v by %v: from %v to %v are no whole steps", c.window, c.step, since, until)
+		}
+		if !until.After(now) || until.Sub(now) > c.step {
+			t.Errorf("%v by %v: it ends at %v, and now is %v", c.window, c.step, until, now)
+		}
+		if until.Sub(since) < c.window {
+			t.Errorf("%v by %v: from %v to %v is too short", c.window, c.step, since, until)
 		}
 	}
 }

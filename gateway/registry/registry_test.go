@@ -37,13 +37,20 @@ func TestDiff(t *testing.T) {
 	)
 	b.Request.Policy, b.Env = "strict", map[string]string{"A": "1"}
 	d, err := registry.Diff(1, 2, a, b)
-	if err != nil || d.Same || len(d.Files) != 3 || !strings.Contains(d.Files["a.js"], "-2\n+3\n") ||
-		!strings.HasPrefix(d.Files["bin"], "binary") {
+	if err != nil || d.Same || len(d.Files) != 3 {
 		t.Errorf("%+v %v", d, err)
 	}
-	if len(d.Fields) != 2 || d.Fields[0].Field != "env" || string(d.Fields[1].From) != "null" ||
-		string(d.Fields[1].To) != `"strict"` {
-		t.Errorf("%+v", d.Fields)
+	if text := d.Files["a.js"]; !strings.Contains(text, "-2\n+3\n") {
+		t.Errorf("a.js differs by %q", text)
+	}
+	if text := d.Files["bin"]; !strings.HasPrefix(text, "binary") {
+		t.Errorf("bin differs by %q", text)
+	}
+	if len(d.Fields) != 2 || d.Fields[0].Field != "env" {
+		t.Fatalf("%+v", d.Fields)
+	}
+	if tier := d.Fields[1]; string(tier.From) != "null" || string(tier.To) != `"strict"` {
+		t.Errorf("%+v", tier)
 	}
 	if d, err = registry.Diff(1, 1, a, a); err != nil || !d.Same {
 		t.Errorf("%+v %v", d, err)

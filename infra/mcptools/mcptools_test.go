@@ -311,8 +311,11 @@ func FuzzParse(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, s := range list {
-			if s.Namespace == "" || seen[s.Namespace] || !strings.HasPrefix(strings.ToLower(s.URL), "http") || s.Timeout <= 0 {
-				t.Errorf("%+v", s)
+			if s.Namespace == "" || seen[s.Namespace] {
+				t.Errorf("the namespace %q is empty or taken", s.Namespace)
+			}
+			if !strings.HasPrefix(strings.ToLower(s.URL), "http") || s.Timeout <= 0 {
+				t.Errorf("%q with the timeout %v", s.URL, s.Timeout)
 			}
 			seen[s.Namespace] = true
 		}

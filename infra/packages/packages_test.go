@@ -223,8 +223,15 @@ func TestRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "archives", "*"))
-	if err != nil || len(left) != 2 || len(open(t, dir).List()) != 1 || open(t, dir).Verify() != nil {
+	if err != nil || len(left) != 2 {
 		t.Error(left, err)
+	}
+	folder := open(t, dir)
+	if list := folder.List(); len(list) != 1 {
+		t.Errorf("%d packages are left", len(list))
+	}
+	if err := folder.Verify(); err != nil {
+		t.Error(err)
 	}
 	if _, err := s.Remove([]string{"c"}); err == nil {
 		t.Error("a package was removed twice")

@@ -309,7 +309,7 @@ func FuzzClassOf(f *testing.F) {
 		if class == loopback && !u.IsLoopback() {
 			t.Errorf("%s is loopback", a)
 		}
-		if (u.IsMulticast() || u.IsLinkLocalUnicast() || u.IsUnspecified()) && class != never {
+		if special := u.IsMulticast() || u.IsLinkLocalUnicast() || u.IsUnspecified(); special && class != never {
 			t.Errorf("%s is %s", a, class)
 		}
 	})

@@ -72,8 +72,11 @@ func FuzzRuntimeAPI(f *testing.F) {
 		go func() {
 			r, err := p.Invoke(ctx, invocation("x"), nil)
 			var e *execution.Error
-			if err != nil && !errors.As(err, &e) || err == nil && r.Result.ID != "exec_0123456789" {
-				t.Errorf("%+v, %v", r, err)
+			if err != nil && !errors.As(err, &e) {
+				t.Errorf("the error is %v", err)
+			}
+			if err == nil && r.Result.ID != "exec_0123456789" {
+				t.Errorf("the result is of %s", r.Result.ID)
 			}
 			got <- err
 		}()

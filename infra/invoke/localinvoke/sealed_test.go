@@ -179,9 +179,11 @@ func TestUnrecorded(t *testing.T) {
 	p := newPool(t, cfg)
 	var e *execution.Error
 	r, err := p.Invoke(t.Context(), invocation("echo"), nil)
-	if !errors.As(err, &e) || e.Code != execution.Unrecorded || strings.Contains(e.Message, "disk") ||
-		len(r.Result.Result) > 0 {
-		t.Errorf("%+v, %v", r, err)
+	if !errors.As(err, &e) || e.Code != execution.Unrecorded || strings.Contains(e.Message, "disk") {
+		t.Errorf("the error is %v", err)
+	}
+	if len(r.Result.Result) > 0 {
+		t.Errorf("the result is not withheld: %s", r.Result.Result)
 	}
 	api := httptest.NewServer(p.ServiceHandler())
 	defer api.Close()
@@ -228,9 +230,11 @@ func TestServiceRecords(t *testing.T) {
 	}
 	_ = res.Body.Close() // what it says is not looked at
 	got := store.all()
-	if res.StatusCode != http.StatusOK || len(got) != 1 || got[0].Caller.Tenant != "acme" ||
-		got[0].Via != execution.ViaLambda || got[0].CodeBytes != 4 {
-		t.Errorf("%s, %+v", res.Status, got)
+	if res.StatusCode != http.StatusOK || len(got) != 1 {
+		t.Fatalf("%s, %+v", res.Status, got)
+	}
+	if r := got[0]; r.Caller.Tenant != "acme" || r.Via != execution.ViaLambda || r.CodeBytes != 4 {
+		t.Errorf("the record is of %q, by %s, of %d bytes", r.Caller.Tenant, r.Via, r.CodeBytes)
 	}
 }
 

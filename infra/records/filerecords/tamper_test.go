@@ -329,8 +329,11 @@ func TestVerifyWithKey(t *testing.T) {
 		t.Fatal("nothing forged")
 	}
 	report, err := s.Verify(t.Context())
-	if err != nil || report.OK() || report.Problems[0].ID != f.ids[2] || report.Problems[0].Fault != audit.Altered {
-		t.Errorf("%v %v", err, report)
+	if err != nil || report.OK() {
+		t.Fatalf("%v %v", err, report)
+	}
+	if p := report.Problems[0]; p.ID != f.ids[2] || p.Fault != audit.Altered {
+		t.Errorf("the first problem is %s of %s", p.Fault, p.ID)
 	}
 	if _, err := s.Get(t.Context(), f.ids[2]); err == nil {
 		t.Error("a forged record was read")

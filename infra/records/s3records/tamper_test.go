@@ -140,8 +140,12 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 				if recorded != (versioned && inPlace) {
 					t.Errorf("a problem tells of an earlier version or a deletion: %v", recorded)
 				}
-				if n := len(report.Problems); !versioned && !c.twice && c.fault != "" && n != 1 || c.fault == "" && n != 0 {
-					t.Errorf("%d problems", n)
+				n, want := len(report.Problems), 1
+				if c.fault == "" {
+					want = 0
+				}
+				if once := !versioned && !c.twice || want == 0; once && n != want {
+					t.Errorf("%d problems, want %d", n, want)
 				}
 				if t.Failed() {
 					for _, p := range report.Problems {

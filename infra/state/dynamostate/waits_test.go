@@ -211,7 +211,11 @@ func waitSurvived(t *testing.T, n int, carry bool) bool {
 	if made := w.records["exec_decision0001"] + w.records["exec_decision0002"]; made != 1 {
 		t.Errorf("%s: %d decisions have a record", what, made)
 	}
-	if n := objects(t, state); m.dead() && n > 2 || !m.dead() && n > 0 {
+	most := 0
+	if m.dead() {
+		most = 2
+	}
+	if n := objects(t, state); n > most {
 		t.Errorf("%s: %d objects are left", what, n)
 	}
 	return !m.dead()

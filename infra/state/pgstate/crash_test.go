@@ -175,9 +175,11 @@ func survived(t *testing.T, state *fleet, n int, carry bool) bool {
 			continue // the dead had moved the schedule on
 		}
 		job, err := heir.Job(ctx, id)
-		if err != nil || job.Status != execution.Completed || w.runs[id] != 1 ||
-			job.Callback != nil && job.Callback.State != execution.CallbackDelivered {
-			t.Errorf("%s: %s is %s, ran %d times, %+v, %v", what, id, job.Status, w.runs[id], job.Callback, err)
+		if err != nil || job.Status != execution.Completed || w.runs[id] != 1 {
+			t.Errorf("%s: %s is %s, ran %d times, %v", what, id, job.Status, w.runs[id], err)
+		}
+		if job.Callback != nil && job.Callback.State != execution.CallbackDelivered {
+			t.Errorf("%s: the callback of %s is %+v", what, id, job.Callback)
 		}
 		if job.Callback != nil && (w.told[id] < 1 || w.told[id] > 2) {
 			t.Errorf("%s: %s was told of %d times", what, id, w.told[id])
