@@ -79,7 +79,7 @@ func rootCommand(con terminal.Console) *cobra.Command {
 	audit.AddCommand(replayCommand(con))
 	root.AddCommand(
 		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con),
-		functionCommand(con), scannerCommand(con), functionsCommand(con), approvalsCommand(con),
+		functionCommand(con), scannerCommand(con), functionsCommand(con), approvalsCommand(con), sessionsCommand(con),
 		packages.Command(con), audit, state.Command(con), lambdaLocalCommand(con),
 		doctorCommand(con), versionCommand(con),
 	)

@@ -16,10 +16,10 @@ import (
 
 // runFlags holds the flags of airlock run.
 type runFlags struct {
-	code, policy, language, engine, input, memory, store string
-	timeout                                              wallTime
-	json, watch, wait                                    bool
-	gateway                                              gatewayFlags
+	code, policy, language, engine, input, memory, store, session string
+	timeout                                                       wallTime
+	json, watch, wait                                             bool
+	gateway                                                       gatewayFlags
 }
 
 // runCommand runs a script in this process or on a gateway.
@@ -36,7 +36,8 @@ func runCommand(con terminal.Console) *cobra.Command {
 			"  cat script.js | airlock run --json | jq .usage\n" +
 			"  airlock run report.js --input @figures.json --watch\n" +
 			"  airlock run script.js --server https://airlock.example.com\n" +
-			"  airlock run refund.js --server https://airlock.example.com --wait",
+			"  airlock run refund.js --server https://airlock.example.com --wait\n" +
+			"  airlock run -e 'total += 2' --server https://airlock.example.com --session sess_01JD5Z6Q8V0000000000000000",
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions([]string{"js", "mjs", "cjs", "ts", "mts", "cts"},
 			cobra.ShellCompDirectiveFilterFileExt),
@@ -75,10 +76,15 @@ func runCommand(con terminal.Console) *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "print only the execution result, as JSON")
 	flags.BoolVar(&f.watch, "watch", false, "run again after each change of the file, until Ctrl-C")
 	flags.BoolVar(&f.wait, "wait", false, "with --server: if the execution pauses, wait for its end")
+	flags.StringVar(&f.session, "session", "", "with --server: run as the next step of this session (airlock sessions)")
 	flags.StringVar(&f.store, "store", "", "record into file:///path or s3://bucket/prefix (default AUDIT_STORE, else "+
 		"nowhere)")
 	f.gateway.declare(cmd, con, "")
+	cmd.MarkFlagsMutuallyExclusive("session", "wait")
 	completeTiers(cmd, con)
+	complete(cmd, "session", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return sessionIDs(cmd.Context(), con, &f.gateway)
+	})
 	return cmd
 }
 
@@ -101,6 +107,9 @@ func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, erro
 		if err != nil {
 			return place{}, err
 		}
+		if f.session != "" {
+			return place{executeStep(c, f.session), func() bool { return false }, func() {}}, nil
+		}
 		var paused func(string)
 		if f.wait {
 			paused = func(id string) {
@@ -112,6 +121,9 @@ func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, erro
 	}
 	if f.wait {
 		return place{}, exit.With(exit.Usage, errors.New("--wait: is for --server; an execution here cannot pause"))
+	}
+	if f.session != "" {
+		return place{}, exit.With(exit.Usage, errors.New("--session: is for --server; a gateway keeps the session"))
 	}
 	local, err := localRunner(ctx, con, f.store, f.engine)
 	if err != nil {

@@ -73,6 +73,20 @@ func executeThere(c *client.Client, paused func(id string)) execute {
 	}
 }
 
+// executeStep returns an execute that runs on a gateway as the next step of a session. What the guest prints is printed
+// at the end.
+func executeStep(c *client.Client, session string) execute {
+	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
+		result, err := c.ExecuteStep(ctx, session, request)
+		if onLog != nil {
+			for _, l := range result.Logs {
+				onLog(l.Level, l.Message+"\n")
+			}
+		}
+		return result.Result, called(err)
+	}
+}
+
 func runThere(c *client.Client) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
 		if onLog == nil {

@@ -88,3 +88,42 @@ o.polluted = "yes"; a.map = () => "mine"; JSON.parse = () => "mine"; globalThis.
 		t.Errorf("the fork of the first step: %v", v)
 	}
 }
+
+// Sessions are made, used, listed, forked and deleted on the command line.
+func TestSessionsCommand(t *testing.T) {
+	t.Parallel()
+	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000000", "API_KEY=sk-of-the-tests-here")
+	getenv := env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests-here")
+	call := func(code int, says string, args ...string) string {
+		t.Helper()
+		got, out, errs := command(t, getenv, args...)
+		if got != code || !strings.Contains(out+errs, says) {
+			t.Errorf("airlock %v: exit %d, want %d and %q\n%s%s", args, got, code, says, out, errs)
+		}
+		return strings.TrimSpace(out)
+	}
+	one := call(0, "sess_", "sessions", "create", "--policy", "agent", "--max-age", "1h")
+	call(0, "said", "run", "--session", one, "-e", `console.log("said"); let total = 40`)
+	call(0, "42", "run", "--session", one, "-e", "total += 2")
+	call(exitGuest, "no", "run", "--session", one, "-e", `total = 0; throw new Error("no")`)
+	call(0, `"step": 3`, "run", "--session", one, "-e", "total", "--json")
+	call(0, "agent: 3 steps, forks from step 1", "sessions", "show", one)
+	fork := call(0, "sess_", "sessions", "fork", one, "--step", "1")
+	call(0, "41", "run", "--session", fork, "-e", "total + 1")
+	last := call(0, "sess_", "sessions", "fork", one)
+	call(0, "42", "run", "--session", last, "-e", "total")
+	call(exitUsage, "step", "sessions", "fork", one, "--step", "9")
+	if out := call(0, "POLICY", "sessions", "list"); strings.Count(out, "sess_") != 3 {
+		t.Errorf("listed are\n%s", out)
+	}
+	call(0, one, "__complete", "run", "--session", "")
+	call(0, one, "__complete", "sessions", "show", "")
+	call(0, "", "sessions", "delete", one)
+	call(exitUsage, "no session", "sessions", "show", one)
+	call(exitUsage, "no session", "run", "--session", one, "-e", "1")
+	call(exitUsage, "none of the others can be", "run", "--session", last, "--wait", "-e", "1")
+	code, _, errs := command(t, env(), "run", "--session", last, "-e", "1")
+	if code != exitUsage || !strings.Contains(errs, "--session: is for --server") {
+		t.Errorf("--session without a gateway: exit %d, %s", code, errs)
+	}
+}
