@@ -71,6 +71,22 @@ func TestModules(t *testing.T) {
 				Files: files("node_modules/a/package.json",
 					`{"exports": {".": [{"browser": "./no.js"}, {"default": "./i.js"}], "./b": [{"browser": "./no.js"}, "./b.js"]}}`,
 					"node_modules/a/i.js", "export default 1", "node_modules/a/b.js", "export default 2")}, "[1,2]"},
+		{"a package's conditions in their order",
+			sandbox.Script{Code: "import x from 'a'; import y from 'b'; [x, y, require('a')]",
+				Files: files("node_modules/a/package.json",
+					`{"main": false, "exports": {".": {"require": "./r.cjs", "default": "./d.mjs"}}}`,
+					"node_modules/a/r.cjs", "module.exports = 'r'", "node_modules/a/d.mjs", "export default 'd'",
+					"node_modules/b/package.json", `{"exports": {"node": "./n.js", "import": "./i.mjs"}}`,
+					"node_modules/b/n.js", "module.exports = 'n'", "node_modules/b/i.mjs", "export default 'i'")},
+			`["d","n",{"default":"d"}]`},
+		{"functions of one name",
+			sandbox.Script{Code: "import { of, Point, Node } from './a'; function Big() {} " +
+				"class Point3 {} function name2() { return 'own' } " +
+				"[Big.name, of(), new Point().constructor.name, Node(), name2(), Point3.name]",
+				Files: files("a.js", "function name() { return name.name } function Big() {} class P {} "+
+					"export const of = () => name() + Big.name; export function Point() {} export const Node = "+
+					"() => { function Big() {} function Point() {} return new Big().constructor.name + Point.name }")},
+			`["Big","nameBig","Point","BigPoint","own","Point3"]`},
 		{"imports of a package's own",
 			sandbox.Script{Code: "import x from 'a'; x",
 				Files: files("node_modules/a/package.json",

@@ -221,7 +221,8 @@ func exitOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 
 // moduleOp answers module(id): it returns whether the run may load a module.
 func moduleOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
-	g := node.Grants{Modules: r.grants.Modules, Files: r.grants.Files >= FilesRead, Hint: r.grants.ModuleHint}
+	g := node.Grants{Modules: r.grants.Modules, Files: r.grants.Files >= FilesRead, Hint: r.grants.ModuleHint,
+		Code: r.source.Text}
 	return node.Load(c, a, &g)
 }
 

@@ -28,7 +28,7 @@ var order = [...]string{
 	"node_process.js", "node_async_hooks.js", "node_stream.js", "node_writable.js", "node_readline.js",
 	"node_crypto.js", "node_keys.js",
 	"node_zlib.js", "fs.js", "node_fs_async.js",
-	"fetch.js", "node_http.js",
+	"fetch.js", "node_http.js", "node_absent.js",
 	"tools.js", "waits.js", "start.js",
 }
 

@@ -153,13 +153,13 @@
       }
       throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', `The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object.${kind(value)}`);
     },
-    alloc(n, fill, encoding) {
+    alloc: function alloc(n, fill, encoding) { // libraries call it with new
       const out = fresh(size(n));
       if (fill !== undefined && fill !== 0 && n > 0) out.fill(fill, encoding);
       return out;
     },
-    allocUnsafe(n) { return fresh(size(n)); },
-    allocUnsafeSlow(n) { return fresh(size(n)); },
+    allocUnsafe: function allocUnsafe(n) { return fresh(size(n)); },
+    allocUnsafeSlow: function allocUnsafeSlow(n) { return fresh(size(n)); },
     byteLength(value, encoding) {
       if (typeof value !== 'string') {
         if (ArrayBuffer.isView(value) || internal.isBuffer(value) || internal.isShared(value)) return value.byteLength;

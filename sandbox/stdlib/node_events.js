@@ -1,7 +1,7 @@
 // Node's events.
 (host, internal) => {
   'use strict';
-  const { modules, nodeError, define } = internal;
+  const { p, modules, nodeError, define } = internal;
   const errorMonitor = Symbol('events.errorMonitor'), captureRejection = Symbol.for('nodejs.rejection');
 
   const listenerOf = (f) => {
@@ -205,6 +205,13 @@
   });
   class EventEmitterAsyncResource extends EventEmitter {}
   define(EventEmitter, 'EventEmitterAsyncResource', EventEmitterAsyncResource);
+  const { prototype } = EventEmitter;
+  internal.isEmitter = (v) => {
+    for (let depth = 0; v !== null && typeof v === 'object' && depth < 100; depth++) {
+      if ((v = p.getPrototypeOf(v)) === prototype) return true;
+    }
+    return false;
+  };
   modules.events = EventEmitter;
   return internal;
 }

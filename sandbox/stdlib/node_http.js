@@ -3,6 +3,7 @@
   'use strict';
   const { modules, nodeError } = internal;
   const { Buffer } = modules.buffer;
+  const EventEmitter = modules.events;
   const { Readable, Writable } = modules.stream;
   const { URL, AbortController } = globalThis;
 
@@ -112,7 +113,15 @@
       done(e);
     }
   }
-  const agent = class Agent { constructor(options = {}) { this.options = options; this.requests = this.sockets = this.freeSockets = {}; this.maxSockets = Infinity; } destroy() {} };
+  function Agent(options = {}) {
+    if (!(this instanceof Agent)) return new Agent(options);
+    EventEmitter.call(this);
+    Object.assign(this, { options: { path: null, ...options }, requests: {}, sockets: {}, freeSockets: {}, keepAlive: options?.keepAlive ?? false, maxSockets: options?.maxSockets ?? Infinity, maxFreeSockets: options?.maxFreeSockets ?? 256, maxTotalSockets: Infinity, totalSocketCount: 0 });
+  }
+  Object.setPrototypeOf(Agent, EventEmitter);
+  Object.setPrototypeOf(Agent.prototype, EventEmitter.prototype);
+  internal.define(Agent.prototype, 'destroy', function destroy() {});
+  internal.define(Agent.prototype, 'getName', function getName(options = {}) { return `${options.host || 'localhost'}:${options.port || ''}:${options.localAddress || ''}`; });
   const none = (name) => () => { throw nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `${name} is not available in the sandbox: nothing can connect to it`); };
   const make = (protocol, name) => {
     const request = (input, options, done) => {
@@ -122,7 +131,8 @@
     };
     return {
       request, get: (input, options, done) => request(input, options, done).end(),
-      Agent: agent, globalAgent: new agent(), STATUS_CODES, METHODS, IncomingMessage, ClientRequest, createServer: none(`${name}.createServer`), Server: none(`${name}.Server`), maxHeaderSize: 65536,
+      Agent, globalAgent: new Agent({ keepAlive: true }), STATUS_CODES, METHODS, IncomingMessage, ClientRequest, createServer: none(`${name}.createServer`), Server: function Server() { none(`${name}.Server`)(); }, maxHeaderSize: 65536,
+      OutgoingMessage: ClientRequest, ServerResponse: function ServerResponse() { none(`${name}.ServerResponse`)(); }, setMaxIdleHTTPParsers() {},
       validateHeaderName(n) { if (!/^[\^`\-\w!#$%&'*+.|~]+$/.test(n)) throw nodeError(TypeError, 'ERR_INVALID_HTTP_TOKEN', `Header name must be a valid HTTP token ["${n}"]`); },
       validateHeaderValue(n, v) { if (/[^\t\x20-\x7e\x80-\xff]/.test(v)) throw nodeError(TypeError, 'ERR_INVALID_CHAR', `Invalid character in header content ["${n}"]`); },
     };

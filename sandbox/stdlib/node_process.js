@@ -137,7 +137,12 @@
       queueMicrotask(() => f(...args));
     },
     emitWarning(w) { console.error(typeof w === 'string' ? `Warning: ${w}` : String(w)); },
-    getBuiltinModule(id) { try { return internal.require(id); } catch { return undefined; } },
+    getBuiltinModule(id) {
+      try {
+        const module = internal.require(id);
+        return internal.absent.has(module) ? undefined : module;
+      } catch { return undefined; }
+    },
   });
   internal.setArguments = (args) => {
     const argv = ['/airlock', '/script.js'];

@@ -1,14 +1,15 @@
 // Node's streams: Readable, Writable, Duplex, Transform, PassThrough, pipeline, finished.
 (host, internal) => {
   'use strict';
-  const { modules, nodeError } = internal;
+  const { modules, nodeError, define } = internal;
   const { Buffer } = modules.buffer;
   const EventEmitter = modules.events;
   const nextTick = (f, ...args) => queueMicrotask(() => f(...args));
 
-  class Stream extends EventEmitter {
-    pipe(to, options) { return Readable.prototype.pipe.call(this, to, options); }
-  }
+  function Stream(options) { EventEmitter.call(this, options); }
+  Object.setPrototypeOf(Stream, EventEmitter);
+  Object.setPrototypeOf(Stream.prototype, EventEmitter.prototype);
+  define(Stream.prototype, 'pipe', function pipe(to, options) { return Readable.prototype.pipe.call(this, to, options); });
 
   const destroyed = (stream, e, done) => {
     if (stream.destroyed) {

@@ -12,11 +12,16 @@
       value = flags & 4 ? loaded : await fn(undefined, main, main?.exports, packages, names);
       if (flags & 8) value = await value(undefined, main, main?.exports, packages, names);
       if (flags & 1 && typeof value === 'function') value = await value(input, context);
+      if (active(value)) value = undefined;
     } catch (e) {
       if (!handled(e)) return;
     }
     host(op.settled, value === undefined ? 0 : 1, 0, 0);
   };
+
+  // active reports whether a value is a timer, stream or other emitter: code that ends with stream.on(…) has no result
+  // yet, and continues until nothing is pending.
+  const active = (v) => internal.isTimeout(v) || internal.isEmitter !== undefined && internal.isEmitter(v);
 
   // handled reports whether the code itself handles an error that ends it. If not, the run fails.
   const handled = (e, origin = 'uncaughtException') => {

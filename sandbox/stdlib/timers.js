@@ -40,6 +40,7 @@
   class Timeout {
     #id; #ms; #waits = true;
     static {
+      internal.isTimeout = (v) => v !== null && typeof v === 'object' && #id in v;
       numberOf = (v) => v !== null && typeof v === 'object' && #id in v ? v.#id : typeof v === 'symbol' ? 0 : v | 0;
     }
     constructor(id, ms) { this.#id = id; this.#ms = ms; }

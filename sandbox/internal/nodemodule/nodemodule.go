@@ -23,3 +23,31 @@ func Name(specifier string) (name string, ok bool) {
 	_, found := slices.BinarySearch(names, specifier)
 	return specifier, found
 }
+
+// Requires reports whether code names a module where it would load it: require("net"), import("net") or from "net",
+// also where a minifier has renamed require. A name that code puts together, or holds in data, does not count.
+func Requires(code, name string) bool {
+	for rest := code; ; {
+		at := strings.Index(rest, name)
+		if at < 0 {
+			return false
+		}
+		before, after := strings.TrimSuffix(rest[:at], "node:"), rest[at+len(name):]
+		rest = after
+		if before == "" || after == "" || before[len(before)-1] != after[0] || strings.IndexByte("\"'`", after[0]) < 0 {
+			continue
+		}
+		before = strings.TrimRight(before[:len(before)-1], " ")
+		if strings.HasSuffix(before, "from") || strings.HasSuffix(before, "import") {
+			return true
+		}
+		called, ok := strings.CutSuffix(before, "(")
+		if ok && called != "" && partOfName(called[len(called)-1]) {
+			return true
+		}
+	}
+}
+
+func partOfName(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}

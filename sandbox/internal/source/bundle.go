@@ -186,11 +186,12 @@ const (
 	bundleTail     = "\n;return $airlock}; })()"
 )
 
-// printed returns what esbuild printed, in which classes have their own names, and the default import of a CommonJS
-// module is the module itself, as in Node, if the module says that it was an ES module but has no default export.
+// printed returns what esbuild printed, in which classes and functions have their own names, and the default import of
+// a CommonJS module is the module itself, as in Node, if the module says that it was an ES module but has no default
+// export.
 func (b *bundle) printed(out api.BuildResult) string {
 	text := strings.Replace(textOf(out, ".js"), "|| !mod.__esModule ?", `|| !mod.__esModule || !("default" in mod) ?`, 1)
-	return nameClasses(text, b.contains)
+	return nameFunctions(nameClasses(text, b.contains), b.contains)
 }
 
 // contains reports whether the code or one of the files contains text.

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"path"
@@ -51,7 +52,7 @@ func resolveOwn(files map[string][]byte, importer, specifier string, required bo
 		if json.Unmarshal(text, &own) != nil || len(own.Imports) == 0 {
 			return "", false
 		}
-		target := exported(own.Imports, specifier, conditionsOf(required), 0)
+		target := exported(own.Imports, specifier, required, 0)
 		if target == "" || strings.HasPrefix(target, "#") || strings.HasPrefix(target, "/") {
 			return "", false
 		}
@@ -101,8 +102,8 @@ func resolvePackage(files map[string][]byte, modules, specifier string, required
 	}
 	root := path.Join(modules, name)
 	var manifest struct {
-		Main    string          `json:"main"`
-		Module  string          `json:"module"`
+		Main    anyString       `json:"main"`
+		Module  anyString       `json:"module"`
 		Exports json.RawMessage `json:"exports"`
 	}
 	if text, ok := files[path.Join(root, "package.json")]; ok {
@@ -122,7 +123,7 @@ func resolvePackage(files map[string][]byte, modules, specifier string, required
 		if sub != "" {
 			key = "./" + sub
 		}
-		if target := exported(manifest.Exports, key, conditionsOf(required), 0); target != "" {
+		if target := exported(manifest.Exports, key, required, 0); target != "" {
 			return within(target)
 		}
 		return "", false
@@ -130,24 +131,37 @@ func resolvePackage(files map[string][]byte, modules, specifier string, required
 	if sub != "" {
 		return within(sub)
 	}
-	mains := []string{manifest.Module, manifest.Main, "."}
+	mains := []anyString{manifest.Module, manifest.Main, "."}
 	if required {
-		mains = []string{manifest.Main, ".", manifest.Module}
+		mains = []anyString{manifest.Main, ".", manifest.Module}
 	}
 	for _, target := range mains {
 		if target == "" {
 			continue
 		}
-		if found, ok := within(target); ok {
+		if found, ok := within(string(target)); ok {
 			return found, true
 		}
 	}
 	return "", false
 }
 
+// anyString is a string, or "" for any other JSON value: packages without a main file have "main": false.
+type anyString string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *anyString) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*s = anyString(text)
+	}
+	return nil
+}
+
 // exported reads the exports of a package's manifest: a path, conditions, subpaths with one "*", or a list of
-// alternatives.
-func exported(raw json.RawMessage, key string, conditions []string, depth int) string {
+// alternatives. The first condition of an object that holds counts, as in Node; those of the other way to import count
+// where none holds.
+func exported(raw json.RawMessage, key string, required bool, depth int) string {
 	var target string
 	if depth > 8 || json.Unmarshal(raw, &target) == nil {
 		if key != "." && key != "" {
@@ -158,7 +172,7 @@ func exported(raw json.RawMessage, key string, conditions []string, depth int) s
 	var alternatives []json.RawMessage
 	if json.Unmarshal(raw, &alternatives) == nil {
 		for _, next := range alternatives {
-			if target := exported(next, key, conditions, depth+1); target != "" {
+			if target := exported(next, key, required, depth+1); target != "" {
 				return target
 			}
 		}
@@ -169,7 +183,7 @@ func exported(raw json.RawMessage, key string, conditions []string, depth int) s
 		return ""
 	}
 	if next, ok := entries[key]; ok && key != "" {
-		return exported(next, "", conditions, depth+1)
+		return exported(next, "", required, depth+1)
 	}
 	patterns := slices.Sorted(maps.Keys(entries))
 	for i := len(patterns) - 1; i >= 0; i-- { // the longer of two with a common head comes first
@@ -177,12 +191,23 @@ func exported(raw json.RawMessage, key string, conditions []string, depth int) s
 		head, tail, ok := strings.Cut(pattern, "*")
 		fits := len(key) >= len(head)+len(tail) && strings.HasPrefix(key, head) && strings.HasSuffix(key, tail)
 		if ok && key != "" && fits {
-			return strings.Replace(exported(next, "", conditions, depth+1), "*", key[len(head):len(key)-len(tail)], 1)
+			return strings.Replace(exported(next, "", required, depth+1), "*", key[len(head):len(key)-len(tail)], 1)
 		}
 	}
-	for _, condition := range conditions {
-		if next, ok := entries[condition]; ok && (key == "." || key == "") {
-			if target := exported(next, "", conditions, depth+1); target != "" {
+	if key != "." && key != "" {
+		return ""
+	}
+	holds, other := "import", "require"
+	if required {
+		holds, other = other, holds
+	}
+	names := keysInOrder(raw)
+	for _, accepted := range [...][]string{{holds, "node", "default"}, {other}} {
+		for _, name := range names {
+			if !slices.Contains(accepted, name) {
+				continue
+			}
+			if target := exported(entries[name], "", required, depth+1); target != "" {
 				return target
 			}
 		}
@@ -190,10 +215,20 @@ func exported(raw json.RawMessage, key string, conditions []string, depth int) s
 	return ""
 }
 
-// conditionsOf returns the conditions of exports that hold, those that are tried first in front.
-func conditionsOf(required bool) []string {
-	if required {
-		return []string{"require", "node", "default", "import"}
+// keysInOrder returns the keys of a JSON object in the order in which they are written.
+func keysInOrder(raw json.RawMessage) (keys []string) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
 	}
-	return []string{"import", "node", "require", "default"}
+	for d.More() {
+		t, err := d.Token()
+		key, ok := t.(string)
+		var value json.RawMessage
+		if err != nil || !ok || d.Decode(&value) != nil {
+			return keys
+		}
+		keys = append(keys, key)
+	}
+	return keys
 }

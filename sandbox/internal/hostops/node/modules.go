@@ -25,8 +25,15 @@ var Ops = map[string]hostops.Op{
 // free are the modules that every run may load: they give nothing that the language does not.
 var free = []string{
 	"assert", "assert/strict", "async_hooks", "console", "constants", "diagnostics_channel", "events", "module", "os",
-	"perf_hooks", "process", "readline", "readline/promises", "stream/consumers", "sys", "timers", "timers/promises",
-	"tty", "util/types",
+	"perf_hooks", "process", "punycode", "readline", "readline/promises", "stream/consumers", "sys", "timers",
+	"timers/promises", "tty", "util/types",
+}
+
+// absent are modules of what a sandbox does not have. They load for libraries that name them in their code, and what
+// they would reach throws (node_absent.js). Under a name that code has put together they do not exist.
+var absent = []string{
+	"child_process", "cluster", "dgram", "dns", "dns/promises", "domain", "http2", "inspector", "inspector/promises",
+	"net", "repl", "tls", "trace_events", "v8", "vm", "wasi", "worker_threads",
 }
 
 // granted are the modules that the library has and a run must be granted. submodules are those of their submodules
@@ -46,6 +53,8 @@ type Grants struct {
 	Files bool
 	// Hint, if set, returns what would grant a module, for the message of its refusal.
 	Hint func(name string) string
+	// Code is the text of the run's code and of the files that it imports.
+	Code string
 }
 
 func (g *Grants) allow(name string) bool {
@@ -65,7 +74,8 @@ func Load(c *hostops.Call, a []quickjs.Value, g *Grants) (quickjs.Value, error) 
 	base, sub, _ := strings.Cut(name, "/")
 	known := slices.Contains(granted, base) && (sub == "" || slices.Contains(submodules, name))
 	switch {
-	case slices.Contains(free, name), known && g.allow(base):
+	case slices.Contains(free, name), known && g.allow(base),
+		slices.Contains(absent, name) && nodemodule.Requires(g.Code, name):
 		return quickjs.Bool(true), nil
 	case known:
 		message := fmt.Sprintf("Cannot load module '%s': this execution may not use it", id)
