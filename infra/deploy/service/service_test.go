@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +20,8 @@ import (
 	podsecurity "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/yaml"
+
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
 // tool returns the path of a program; a test that needs it is skipped where it is missing.
@@ -82,6 +86,35 @@ func TestCompose(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the container (-want +got)\n%s", d)
+	}
+}
+
+// Every setting that the files name exists, also those in their comments.
+func TestSettingsExist(t *testing.T) {
+	t.Parallel()
+	known := append(settings.Names(), "HOME", "XDG_CACHE_HOME") // the two are for the program's libraries
+	named := regexp.MustCompile(`(?m)(?:name: |^ +)([A-Z][A-Z0-9]*_?[A-Z0-9_]*[A-Z])(?:[:,}]|$)|\b([A-Z][A-Z0-9_]{3,})=`)
+	found := 0
+	for _, pattern := range []string{"airlock.service", "compose.yaml", "kubernetes/*/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+				found++
+				if name := m[1] + m[2]; !slices.Contains(known, name) {
+					t.Errorf("%s names %s, which is no setting", file, name)
+				}
+			}
+		}
+	}
+	if found < 9 {
+		t.Errorf("%d settings were found", found)
 	}
 }
 
