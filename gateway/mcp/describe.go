@@ -130,15 +130,14 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 		{run: searchTools, attached: true, tool: &sdk.Tool{
 			Name: "search_tools", Title: "Search tools for code", Annotations: reads,
 			InputSchema: object(nil, map[string]any{
-				"query":     text("Words to find in names and descriptions of tools. Default: all tools."),
-				"namespace": text("Return only tools of this namespace."),
+				"query":     text("Words of names and descriptions. Default: all tools."),
+				"namespace": text("Only this one."),
 				"limit": map[string]any{
-					"type": "integer", "minimum": 1, "maximum": 100, "description": "Maximum number of tools. Default 20.",
+					"type": "integer", "minimum": 1, "maximum": 100, "description": "Default 20.",
 				},
 			}),
 			Description: "Find tools that code in execute_code can call, each with its TypeScript declaration: " +
-				"await namespace.method(params). " +
-				"One script can call several tools and pass the value of one to the next.",
+				"await namespace.method(params).",
 		}},
 		{run: listFunctions, saved: true, tool: &sdk.Tool{
 			Name: "list_functions", Title: "List saved functions", Annotations: reads,
