@@ -11,7 +11,7 @@ ARCHS      ?= $(ARCH)
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 BUNDLES    := gateway/console/apidocs/bundled/viewer.js
 
-.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-index bench-bucket bench-cold bench-tokens bench-scale scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-park bench-index bench-bucket bench-cold bench-tokens bench-scale scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -103,6 +103,9 @@ bench-fleet: ## jobs a second with three gateways on one state, SQLite and Postg
 
 bench-paused: ## pages of 100,000 paused executions, and a thousand resumed at once, on SQLite and Postgres
 	PAUSED_EXECUTIONS=100000 $(GO) test -p 1 ./infra/state/sqlitestate ./infra/state/pgstate -run '^$$' -bench Paused -benchtime 20x -timeout 30m
+
+bench-park: ## a script of ten lines that pauses and continues, and steps of sessions relative to fresh executions
+	$(GO) test ./sandbox -run '^$$' -bench Park -benchtime 300x
 
 bench-scale: ## what an execution costs against the size of its code, input, logs, files and result, and of what is stored
 	$(GO) test ./gateway/cmd/airlock -run '^$$' -bench Scale -benchtime 20x -timeout 30m
