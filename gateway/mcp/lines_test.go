@@ -91,7 +91,11 @@ func TestStdioSurvivesHostileMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := bytes.Join(spoken(t, s, []byte(greeting+lines+"\n"+ping)), nil)
-			if n := bytes.Count(all, []byte(`"id":"last","result":{}`)); n != 1 {
+			n := bytes.Count(all, []byte(`"id":"last","result":{}`))
+			if name == "a cancellation of itself" { // on a busy machine it may meet the message that it cancels
+				n += bytes.Count(all, []byte(`"id":"last","error":{"code":0,"message":"context canceled"}`))
+			}
+			if n != 1 {
 				t.Errorf("the last message has %d answers in:\n%.2000s", n, all)
 			}
 		})
