@@ -32,6 +32,10 @@ type Server struct {
 // Modules is the variable that names the folder into which npm has installed dynalite.
 const Modules = "DYNALITE_MODULES"
 
+// survive is a module that keeps dynalite running when a client closes its connection in the middle of a request, which
+// otherwise ends the process.
+const survive = `data:text/javascript,process.on("uncaughtException",e=>{if(e.code!=="ECONNRESET")throw e})`
+
 // Start starts a server, or returns nil if dynalite is not installed.
 func Start() (*Server, error) {
 	folder := os.Getenv(Modules)
@@ -47,8 +51,8 @@ func Start() (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Endpoint: "http://127.0.0.1:" + strconv.Itoa(port)}
-	s.cmd = exec.Command("node", filepath.Join(folder, "node_modules", "dynalite", "cli.js"), "--host", "127.0.0.1",
-		"--port", strconv.Itoa(port), "--createTableMs", "0")
+	s.cmd = exec.Command("node", "--import", survive, filepath.Join(folder, "node_modules", "dynalite", "cli.js"),
+		"--host", "127.0.0.1", "--port", strconv.Itoa(port), "--createTableMs", "0")
 	s.cmd.Stderr, s.cmd.SysProcAttr = os.Stderr, dieWithParent()
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
