@@ -308,7 +308,7 @@ func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessag
 	ctx, cancel := context.WithTimeout(ctx, f.server.Timeout)
 	defer cancel()
 	late := fmt.Errorf("the server of %s has not answered in time", namespace)
-	result, err := callOver(ctx, session, name, params, f.secret)
+	result, err := callOver(ctx, &f.server, session, name, params, f.secret)
 	switch refusal := refusalOf(err, f.secret); {
 	case err == nil:
 		return result, nil

@@ -41,7 +41,9 @@ func connect(ctx context.Context, server *Server, network http.RoundTripper,
 // newClient returns a client that calls changed, unless that is nil, whenever its server reports that its tools,
 // resources or prompts have changed.
 func newClient(changed func()) *sdk.Client {
-	options := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
+	options := &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+	}
 	if changed != nil {
 		options.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { changed() }
 		options.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { changed() }

@@ -42,18 +42,21 @@ func offered(caps *sdk.ServerCapabilities, method string) bool {
 	return false
 }
 
-// callOver calls a tool over a session, or the method of the protocol that it is named after. hidden is the secret that
-// the value must not show.
+// callOver calls a tool over a session with a server, or the method of the protocol that it is named after. The value
+// does not show the secret.
 func callOver(
-	ctx context.Context, session *sdk.ClientSession, name string, params json.RawMessage, secret string,
+	ctx context.Context, server *Server, session *sdk.ClientSession, name string, params json.RawMessage, secret string,
 ) (json.RawMessage, error) {
 	if name == execution.AnyMethod {
 		return nil, &refusedError{"the server can be reached again: run the code again"}
 	}
 	if !offered(session.InitializeResult().Capabilities, name) {
 		result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: params})
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case result.NeedsInput():
+			return nil, needsInput(server, result.InputRequests, secret)
 		}
 		return value(result, secret)
 	}
@@ -74,11 +77,21 @@ func callOver(
 	case execution.ListTemplates:
 		result, err = session.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: given.Cursor})
 	case execution.ReadResource:
-		result, err = session.ReadResource(ctx, &sdk.ReadResourceParams{URI: given.URI})
+		var read *sdk.ReadResourceResult
+		read, err = session.ReadResource(ctx, &sdk.ReadResourceParams{URI: given.URI})
+		if err == nil && read.NeedsInput() {
+			err = needsInput(server, read.InputRequests, secret)
+		}
+		result = read
 	case execution.ListPrompts:
 		result, err = session.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: given.Cursor})
 	default:
-		result, err = session.GetPrompt(ctx, &sdk.GetPromptParams{Name: given.Name, Arguments: given.Arguments})
+		var prompt *sdk.GetPromptResult
+		prompt, err = session.GetPrompt(ctx, &sdk.GetPromptParams{Name: given.Name, Arguments: given.Arguments})
+		if err == nil && prompt.NeedsInput() {
+			err = needsInput(server, prompt.InputRequests, secret)
+		}
+		result = prompt
 	}
 	if err != nil {
 		return nil, err
