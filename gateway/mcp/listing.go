@@ -48,6 +48,7 @@ func (s *Server) listed(callerOf func(sdk.Request) (call, error)) sdk.Middleware
 				return nil, err
 			}
 			out := *list
+			out.Cacheable = private
 			out.Tools = slices.Clone(list.Tools)
 			if !c.caller.Identity.May(authn.Approve) {
 				out.Tools = slices.DeleteFunc(out.Tools, func(t *sdk.Tool) bool {

@@ -22,6 +22,9 @@ import (
 // offerPage is how many resources, templates or prompts a page has.
 const offerPage = 100
 
+// private says that a client may keep an answer for its own user only: it depends on the caller.
+var private = sdk.Cacheable{CacheScope: "private"}
+
 // offers returns the resources and prompts that a caller may read. Reading one is a call of a tool.
 func (r *RemoteTools) offers(ctx context.Context, caller authn.Identity) (out execution.Offers) {
 	if r.Source == nil {
@@ -136,7 +139,7 @@ func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (s
 	}
 	switch p := params.(type) {
 	case *sdk.ListResourcesParams:
-		result := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+		result := &sdk.ListResourcesResult{Cacheable: private, Resources: []*sdk.Resource{}}
 		result.NextCursor, err = each(found.Resources, p.Cursor, func(r execution.Resource) {
 			result.Resources = append(result.Resources, &sdk.Resource{
 				URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, Size: r.Size,
@@ -144,7 +147,7 @@ func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (s
 		})
 		return result, err
 	case *sdk.ListResourceTemplatesParams:
-		result := &sdk.ListResourceTemplatesResult{ResourceTemplates: []*sdk.ResourceTemplate{}}
+		result := &sdk.ListResourceTemplatesResult{Cacheable: private, ResourceTemplates: []*sdk.ResourceTemplate{}}
 		result.NextCursor, err = each(found.Templates, p.Cursor, func(r execution.Resource) {
 			result.ResourceTemplates = append(result.ResourceTemplates, &sdk.ResourceTemplate{
 				URITemplate: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
@@ -152,7 +155,7 @@ func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (s
 		})
 		return result, err
 	case *sdk.ListPromptsParams:
-		result := &sdk.ListPromptsResult{Prompts: []*sdk.Prompt{}}
+		result := &sdk.ListPromptsResult{Cacheable: private, Prompts: []*sdk.Prompt{}}
 		result.NextCursor, err = each(found.Prompts, p.Cursor, func(p execution.Prompt) {
 			prompt := &sdk.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
 			for _, a := range p.Arguments {
@@ -191,44 +194,46 @@ func (s *Server) readResource(ctx context.Context, caller Caller, uri string) (s
 	if !ok || rest == "" {
 		return nil, sdk.ResourceNotFoundError(uri)
 	}
-	result := &sdk.ReadResourceResult{}
-	known, err := s.askServer(ctx, caller, namespace, execution.ReadResource, map[string]string{"uri": rest}, result)
+	var answer struct {
+		Contents parts[sdk.ResourceContents] `json:"contents"`
+	}
+	known, err := s.askServer(ctx, caller, namespace, execution.ReadResource, map[string]string{"uri": rest}, &answer)
 	if err == nil && !known {
 		err = sdk.ResourceNotFoundError(uri)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range result.Contents {
-		if c != nil {
-			c.URI, c.MIMEType, c.Meta = execution.ResourceURI(namespace, c.URI), toolname.Plain(c.MIMEType), nil
-		}
+	result := &sdk.ReadResourceResult{Cacheable: private, Contents: []*sdk.ResourceContents{}}
+	for _, c := range answer.Contents {
+		result.Contents = append(result.Contents, contentsOf(namespace, c))
 	}
-	result.Meta = nil
 	return result, nil
 }
 
 func (s *Server) getPrompt(ctx context.Context, caller Caller, p *sdk.GetPromptParams) (sdk.Result, error) {
 	namespace, name, _ := strings.Cut(p.Name, ":")
-	result := &sdk.GetPromptResult{}
+	var answer struct {
+		Description string                   `json:"description"`
+		Messages    parts[sdk.PromptMessage] `json:"messages"`
+	}
 	params := map[string]any{"name": name, "arguments": p.Arguments}
 	if p.Arguments == nil {
 		delete(params, "arguments")
 	}
-	known, err := s.askServer(ctx, caller, namespace, execution.GetPrompt, params, result)
+	known, err := s.askServer(ctx, caller, namespace, execution.GetPrompt, params, &answer)
 	if err == nil && !known {
 		err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no prompt " + toolname.Plain(p.Name)}
 	}
 	if err != nil {
 		return nil, err
 	}
-	result.Description, result.Meta = toolname.Plain(result.Description), nil
-	for _, m := range result.Messages {
-		if m == nil {
-			continue
-		}
-		if text, ok := m.Content.(*sdk.TextContent); ok {
-			text.Text, text.Meta = toolname.Plain(text.Text), nil
+	result := &sdk.GetPromptResult{
+		Description: toolname.Plain(answer.Description), Messages: []*sdk.PromptMessage{},
+	}
+	for _, m := range answer.Messages {
+		if message := messageOf(namespace, m); message != nil {
+			result.Messages = append(result.Messages, message)
 		}
 	}
 	return result, nil

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/policy/outbound"
 )
@@ -246,4 +249,153 @@ func TestManyServersOfOneHost(t *testing.T) {
 		want[i] = fmt.Sprintf("n%d:first n%d:second", i, i)
 	}
 	until(t, c, strings.Fields(strings.Join(want, " "))...)
+}
+
+// offerer is a server that has resources and prompts, and answers each method with the text that answers has for it.
+func offerer(t *testing.T, answers map[string]string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&request) != nil {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		answer, known := answers[request.Method]
+		switch {
+		case request.Method == "initialize":
+			answer = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{},"prompts":{}},` +
+				`"serverInfo":{"name":"x","version":"1"}}`
+		case request.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+			return
+		case !known:
+			answer = `{}`
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, answer)
+	}))
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s.URL
+}
+
+// offersOf lists a server of the namespace a, whose secret is "hunter22hunter22".
+func offersOf(t *testing.T, answers map[string]string) (*mcptools.Catalogue, execution.Offers) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	list, err := mcptools.Parse([]byte(`[{"namespace":"a","secret":"KEY","url":"` + offerer(t, answers) + `"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := mcptools.New(list, func(string) string { return "hunter22hunter22" })
+	c := mcptools.Open(ctx, servers, mcptools.Limits().Transport(outbound.Options{}), slog.New(slog.DiscardHandler))
+	t.Cleanup(c.Close)
+	return c, c.Offers()
+}
+
+// TestHostileOffers: what a server says of its resources and prompts has no invisible characters and no secret, and is
+// bounded. An entry whose name or URI would have to change is left out.
+func TestHostileOffers(t *testing.T) {
+	t.Parallel()
+	many := func(entry string) string { return "[" + strings.Repeat(entry+",", 5000) + entry + "]" }
+	for name, c := range map[string]struct {
+		method, answer string
+		want           execution.Offers
+	}{
+		"URI of another server": {
+			"resources/list", `{"resources":[{"uri":"airlock://crm/x","name":"crm:x"}]}`,
+			execution.Offers{Resources: []execution.Resource{{URI: "airlock://a/airlock://crm/x", Name: "a:crm:x"}}},
+		},
+		"URIs that are not visible": {
+			"resources/list", `{"resources":[{"uri":"x:\u202e"},{"uri":"x:\u0000"},{"uri":"x:\n"},{"uri":"x:\t"},{"uri":""},` +
+				`{"uri":"x:\ud800","name":"n"},{"name":"n"},null]}`,
+			execution.Offers{Resources: []execution.Resource{{URI: "airlock://a/x:\ufffd", Name: "a:n"}}},
+		},
+		"labels that are not visible": {
+			"resources/list", `{"resources":[{"uri":"x:","name":"\u202en","title":"\u001b[2J",` +
+				`"description":"\ud83d\udc68\u2066","mimeType":"\u0007","size":-1,"_meta":{"__proto__":{"a":1}}}]}`,
+			execution.Offers{Resources: []execution.Resource{{
+				URI: "airlock://a/x:", Name: `a:\u{202e}n`, Title: `\u{1b}[2J`, Description: `👨\u{2066}`, MIMEType: `\u{7}`,
+			}}},
+		},
+		"secret": {
+			"resources/list", `{"resources":[{"uri":"x:hunter22hunter22"},{"uri":"x:","name":"hunter22hunter22",` +
+				`"description":"is hunter22hunter22"}]}`,
+			execution.Offers{Resources: []execution.Resource{
+				{URI: "airlock://a/x:", Name: "a:[secret]", Description: "is [secret]"},
+			}},
+		},
+		"template of another server": {
+			"resources/templates/list", `{"resourceTemplates":[{"uriTemplate":"airlock://crm/{+x}","name":"t"},` +
+				`{"uriTemplate":"{\u202e}"}]}`,
+			execution.Offers{Templates: []execution.Resource{{URI: "airlock://a/airlock://crm/{+x}", Name: "a:t"}}},
+		},
+		"names of prompts": {
+			"prompts/list", `{"prompts":[{"name":"__proto__"},{"name":"p\u200b"},{"name":"p\nq"},{"name":""},` +
+				`{"name":"q","arguments":[{"name":"__proto__","title":"\u202e"}]},{"name":"r","arguments":[{"name":"\u202e"}]},` +
+				`{"name":"s","arguments":[null]},{"name":"hunter22hunter22"}]}`,
+			execution.Offers{Prompts: []execution.Prompt{
+				{Name: "a:__proto__"},
+				{Name: "a:q", Arguments: []execution.PromptArgument{{Name: "__proto__", Title: `\u{202e}`}}},
+			}},
+		},
+		"list null": {"resources/list", `{"resources":null}`, execution.Offers{}},
+		"nothing":   {"prompts/list", `null`, execution.Offers{}},
+		"no list":   {"prompts/list", `{"prompts":{"length":3}}`, execution.Offers{}},
+		"too many fields": {
+			"prompts/list", `{"prompts":[{"name":"p","arguments":[` + strings.Repeat(`{"name":"x"},`, 50) + `{"name":"x"}]}]}`,
+			execution.Offers{},
+		},
+		"too long": {
+			"resources/list", `{"resources":[{"uri":"x:` + strings.Repeat("x", 1024) + `"}]}`, execution.Offers{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, got := offersOf(t, map[string]string{c.method: c.answer})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	for name, answers := range map[string]map[string]string{
+		"many": {
+			"resources/list":           `{"resources":` + many(`{"uri":"x:"}`) + `}`,
+			"resources/templates/list": `{"resourceTemplates":` + many(`{"uriTemplate":"x:"}`) + `}`,
+			"prompts/list":             `{"prompts":` + many(`{"name":"p"}`) + `}`,
+		},
+		"pages without end": {
+			"resources/list":           `{"nextCursor":"x","resources":` + many(`{"uri":"x:"}`) + `}`,
+			"resources/templates/list": `{"nextCursor":"x","resourceTemplates":` + many(`{"uriTemplate":"x:"}`) + `}`,
+			"prompts/list":             `{"nextCursor":"x","prompts":` + many(`{"name":"p"}`) + `}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, got := offersOf(t, answers)
+			for part, n := range map[string]int{
+				"resources": len(got.Resources), "templates": len(got.Templates), "prompts": len(got.Prompts),
+			} {
+				if n != 1000 {
+					t.Errorf("%d %s; want 1000", n, part)
+				}
+			}
+		})
+	}
+	t.Run("tools", func(t *testing.T) {
+		c, _ := offersOf(t, map[string]string{"tools/list": `{"tools":[` +
+			`{"name":"hunter22hunter22","inputSchema":{"type":"object"}},{"name":"x\ny","inputSchema":{"type":"object"}},` +
+			`{"name":"resources/read","description":"another","inputSchema":{"type":"object"}},` +
+			`{"name":"good","description":"hunter22hunter22","inputSchema":{"type":"object","title":"hunter22hunter22"}}]}`})
+		for _, tool := range c.Tools() {
+			text := tool.Name + tool.Description + string(tool.InputSchema)
+			if strings.Contains(text, "hunter22") || strings.Contains(text, "another") || strings.Contains(tool.Name, "\n") {
+				t.Error(text)
+			}
+		}
+		if got, want := len(c.Tools()), 1+len(execution.ServerMethods); got != want {
+			t.Errorf("%d tools; want %d", got, want)
+		}
+	})
 }

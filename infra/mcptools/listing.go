@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -55,7 +56,7 @@ func (c *Catalogue) list(ctx context.Context, f *followed, session *sdk.ClientSe
 // tools lists the tools of a server.
 func (c *Catalogue) tools(ctx context.Context, f *followed, session *sdk.ClientSession) ([]execution.Tool, error) {
 	caps := session.InitializeResult().Capabilities
-	l := &list{server: &f.server, log: c.log, called: map[string]bool{}}
+	l := &list{server: &f.server, secret: f.secret, log: c.log, called: map[string]bool{}}
 	if caps != nil && caps.Tools == nil && (caps.Resources != nil || caps.Prompts != nil) {
 		l.withMethods(caps) // it has no tools of its own, and no list of them
 		return l.tools, nil
@@ -84,6 +85,7 @@ func (c *Catalogue) tools(ctx context.Context, f *followed, session *sdk.ClientS
 // list is the accepted part of one server's tools.
 type list struct {
 	server *Server
+	secret string
 	log    *slog.Logger
 	tools  []execution.Tool
 	called map[string]bool // methods
@@ -97,7 +99,7 @@ func (l *list) add(t *sdk.Tool) bool {
 		l.full("tools", maxTools)
 		return false
 	}
-	tool, err := toolOf(l.server, t)
+	tool, err := toolOf(l.server, t, l.secret)
 	if err == nil {
 		if _, method := execution.ToolGlobal(tool.Name); l.called[method] {
 			err = fmt.Errorf("another of its tools is called as .%s too", method)
@@ -108,7 +110,7 @@ func (l *list) add(t *sdk.Tool) bool {
 	if err != nil {
 		l.left++
 		l.log.Warn("a tool of an MCP server is left out", "namespace", l.server.Namespace, "tool",
-			toolname.Plain(clip(t.Name)), "reason", err)
+			toolname.Plain(clip(hide(t.Name, l.secret))), "reason", err)
 		return true
 	}
 	l.bytes += len(tool.Name) + len(tool.Description) + len(tool.InputSchema) + len(tool.OutputSchema)
@@ -125,10 +127,11 @@ func (l *list) full(what string, most int) {
 		what, most)
 }
 
-// toolOf returns a server's tool as a guest's. It escapes invisible characters in its description and schemas.
-func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
+// toolOf returns a server's tool as a guest's. It escapes invisible characters in its description and schemas, and
+// replaces the server's secret there.
+func toolOf(server *Server, t *sdk.Tool, secret string) (execution.Tool, error) {
 	tool := execution.Tool{
-		Name: server.Namespace + ":" + t.Name, Description: toolname.Plain(clipTo(t.Description, maxText)),
+		Name: server.Namespace + ":" + t.Name, Description: toolname.Plain(clipTo(hide(t.Description, secret), maxText)),
 		Server: server.ID(),
 	}
 	if server.Command != "" {
@@ -137,24 +140,27 @@ func toolOf(server *Server, t *sdk.Tool) (execution.Tool, error) {
 	if t.Name == "" || t.Name == execution.AnyMethod || len(tool.Name) > 128 {
 		return tool, errors.New("its name is empty, too long or *")
 	}
+	if strings.ContainsAny(t.Name, "\n\t") || hide(t.Name, secret) != t.Name {
+		return tool, errors.New("its name has a line break, a tab or the server's secret")
+	}
 	if err := toolname.Check(tool.Name); err != nil {
 		return tool, err
 	}
 	tool.Description = clipTo(tool.Description, maxText)
 	var err error
-	if tool.InputSchema, err = schemaOf(t.InputSchema); err != nil {
+	if tool.InputSchema, err = schemaOf(t.InputSchema, secret); err != nil {
 		return tool, err
 	}
-	tool.OutputSchema, err = schemaOf(t.OutputSchema)
+	tool.OutputSchema, err = schemaOf(t.OutputSchema, secret)
 	return tool, err
 }
 
 // schemaOf returns a schema as JSON. It omits one that is too large to help; the server checks its input itself.
-func schemaOf(schema any) (json.RawMessage, error) {
+func schemaOf(schema any, secret string) (json.RawMessage, error) {
 	if schema == nil {
 		return nil, nil
 	}
-	b, err := json.Marshal(schema)
+	b, err := hiddenJSON(schema, secret)
 	if err != nil {
 		return nil, fmt.Errorf("its schema is no JSON: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -111,10 +112,10 @@ func (c *Catalogue) offers(
 	caps, room := session.InitializeResult().Capabilities, maxAnswer
 	var wrong [3]error
 	resource := func(to *[]execution.Resource, r sdk.Resource) {
-		if len(*to) < maxOffers && take(&room, r.URI, r.Name, r.Title, r.Description, r.MIMEType) {
+		if len(*to) < maxOffers && f.take(&room, r.URI, r.Name, r.Title, r.Description, r.MIMEType) {
 			*to = append(*to, execution.Resource{
-				URI: execution.ResourceURI(f.server.Namespace, r.URI), Name: f.prefixed(r.Name), Title: label(r.Title),
-				Description: label(r.Description), MIMEType: label(r.MIMEType), Size: max(r.Size, 0),
+				URI: execution.ResourceURI(f.server.Namespace, r.URI), Name: f.prefixed(r.Name), Title: f.label(r.Title),
+				Description: f.label(r.Description), MIMEType: f.label(r.MIMEType), Size: max(r.Size, 0),
 			})
 		}
 	}
@@ -129,7 +130,7 @@ func (c *Catalogue) offers(
 					resource(&found.Resources, *r)
 				}
 			}
-			return page.NextCursor, nil
+			return unlessFull(len(found.Resources), page.NextCursor), nil
 		})
 		wrong[1] = pages(func(cursor string) (string, error) {
 			page, err := session.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
@@ -143,7 +144,7 @@ func (c *Catalogue) offers(
 					})
 				}
 			}
-			return page.NextCursor, nil
+			return unlessFull(len(found.Templates), page.NextCursor), nil
 		})
 	}
 	if offered(caps, execution.GetPrompt) {
@@ -157,7 +158,7 @@ func (c *Catalogue) offers(
 					found.Prompts = append(found.Prompts, prompt)
 				}
 			}
-			return page.NextCursor, nil
+			return unlessFull(len(found.Prompts), page.NextCursor), nil
 		})
 	}
 	return found, errors.Join(wrong[:]...)
@@ -165,16 +166,16 @@ func (c *Catalogue) offers(
 
 // promptOf returns a prompt of a server; ok is false if it is left out.
 func promptOf(f *followed, p *sdk.Prompt, room *int) (out execution.Prompt, ok bool) {
-	if p == nil || !take(room, p.Name, p.Title, p.Description) {
+	if p == nil || !f.take(room, p.Name, p.Title, p.Description) {
 		return out, false
 	}
-	out = execution.Prompt{Name: f.prefixed(p.Name), Title: label(p.Title), Description: label(p.Description)}
+	out = execution.Prompt{Name: f.prefixed(p.Name), Title: f.label(p.Title), Description: f.label(p.Description)}
 	for _, a := range p.Arguments {
-		if a == nil || len(out.Arguments) == maxFields || !take(room, a.Name, a.Title, a.Description) {
+		if a == nil || len(out.Arguments) == maxFields || !f.take(room, a.Name, a.Title, a.Description) {
 			return out, false
 		}
 		out.Arguments = append(out.Arguments, execution.PromptArgument{
-			Name: a.Name, Title: label(a.Title), Description: label(a.Description), Required: a.Required,
+			Name: a.Name, Title: f.label(a.Title), Description: f.label(a.Description), Required: a.Required,
 		})
 	}
 	return out, true
@@ -191,10 +192,19 @@ func pages(read func(cursor string) (string, error)) error {
 	return nil
 }
 
+// unlessFull returns the cursor of the next page, or "" if there is no room for another entry.
+func unlessFull(entries int, next string) string {
+	if entries >= maxOffers {
+		return ""
+	}
+	return next
+}
+
 // take reports whether an entry is taken. The first text, its name or URI, is used as it is; the others fit the
-// room that is left.
-func take(room *int, name string, others ...string) bool {
-	if name == "" || len(name) > maxLabel || toolname.Plain(name) != name {
+// room that is left. The first text may not contain the server's secret.
+func (f *followed) take(room *int, name string, others ...string) bool {
+	if name == "" || len(name) > maxLabel || toolname.Plain(name) != name ||
+		strings.ContainsAny(name, "\n\t") || hide(name, f.secret) != name {
 		return false
 	}
 	size := len(name)
@@ -208,10 +218,12 @@ func take(room *int, name string, others ...string) bool {
 	return true
 }
 
-func (f *followed) prefixed(name string) string { return f.server.Namespace + ":" + label(name) }
+func (f *followed) prefixed(name string) string { return f.server.Namespace + ":" + f.label(name) }
 
-// label returns a text of a server with its invisible characters escaped.
-func label(text string) string { return clipTo(toolname.Plain(clipTo(text, maxLabel)), maxLabel) }
+// label returns a text of a server without its secret, and with its invisible characters escaped.
+func (f *followed) label(text string) string {
+	return clipTo(toolname.Plain(clipTo(hide(text, f.secret), maxLabel)), maxLabel)
+}
 
 // Offers returns what the servers have beside tools, in their order, without waiting.
 func (c *Catalogue) Offers() (all execution.Offers) {
