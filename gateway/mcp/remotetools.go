@@ -54,7 +54,7 @@ func (r *RemoteTools) all() []execution.Tool {
 
 // AddTo adds to a submission the tools whose namespace its code names, and those by which it searches. A tool of the
 // request itself, or an entry of its context, hides a namespace of the same name. If there are more tools than an
-// execution may have, those whose method the code names, too, come first.
+// execution may have, those whose method the code also names come first.
 func (r *RemoteTools) AddTo(ctx context.Context, s api.Submission) api.Submission {
 	all := r.all()
 	if r.Source == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/waits"
 )
 
-// The states of earlier steps that are kept for forks: at most maxKept, and at most maxKeptBytes together, as each
-// step writes them again.
+// The states of earlier steps are kept for forks: at most maxKept, and at most maxKeptBytes in total, because each step
+// writes all of them again.
 const (
 	maxKept      = 8
 	maxKeptBytes = 256 << 10

@@ -145,7 +145,7 @@ func unreadable(err error) error {
 	}
 }
 
-// busy returns the problem of a session of which a step runs.
+// busy returns the problem of a session whose step is running.
 func busy() error {
 	return &api.Problem{
 		Status: 409, Code: "session_busy", Detail: "a step of the session runs; a session runs one step at a time",
@@ -219,7 +219,7 @@ func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Re
 	return err
 }
 
-// restart empties the state of a session. Its steps are counted on.
+// restart empties the state of a session. The number of its steps continues.
 func (s *Sessions) restart(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(j *execution.Job) {
 		j.Wait.Changed, j.Wait.EngineBuild, j.Snapshot = s.cfg.Now().UTC(), "", nil
@@ -228,10 +228,10 @@ func (s *Sessions) restart(ctx context.Context, id string) error {
 	return err
 }
 
-// errLapsed ends a change of a session that a step has claimed whose process died.
+// errLapsed ends a change of a session whose claim belongs to a step that died.
 var errLapsed = errors.New("the claim of a step has lapsed")
 
-// change changes a session of which no step runs. The attempt at a step whose process died is recorded first.
+// change changes a session while no step of it runs. It first records the attempt at a step whose process died.
 func (s *Sessions) change(ctx context.Context, id string, fn func(*execution.Job)) (execution.Job, error) {
 	recorded := ""
 	for {

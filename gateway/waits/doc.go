@@ -8,16 +8,17 @@
 //	   └─▶ ended      └─▶ cancelled                                                       └─▶ queued again, if its
 //	                                                                                          process died
 //
-// A paused execution is a stored job: package jobs claims, runs, ends and calls back about it as about any other. The
+// A paused execution is a stored job: package jobs claims, runs, ends and calls back as for any other job. The
 // functions here change an execution.Job in memory, and a store applies each change in one transaction, so that no
 // operation is answered twice and only one process runs a segment. Answered is not a status of its own: it is a paused
-// job with an answer that no segment has got.
+// job with an answer that no segment has received.
 //
 // Every attempt at a segment has a record of its own, under an ID that is drawn when the segment is queued. A process
-// that dies leaves the job with that ID. If the record says that the segment failed, the job ends with that. If it says
-// that the segment paused or completed, what it led to was lost; if there is none, one is written that says so. In both
-// cases the job is queued again under a new ID, and the same answers are applied again. Tools recognize the repeated
-// calls by the ID of the execution and the number of the operation. A segment is repeated ten times at most.
+// that dies leaves the job with that ID. If the record says that the segment failed, the job ends with that error. If
+// it says that the segment paused or completed, the outcome was lost. If there is no record, the gateway writes one
+// that says so. In the last two cases the job is queued again under a new ID, and the same answers are applied again.
+// Tools recognize the repeated calls by the ID of the execution and the number of the operation. A segment is repeated
+// ten times at most.
 //
 // [Keys] encrypts snapshots. Start with [Park]. Packages gateway and gateway/jobs import this package.
 package waits

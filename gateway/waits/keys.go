@@ -44,8 +44,8 @@ type Keys struct {
 // unnamed is the name of a key that has none.
 const unnamed = "0"
 
-// ParseKeys reads "id:base64,id:base64": names and keys of 32 bytes. The first key encrypts, all of them decrypt. A key
-// without a name, and base64 without padding, are what a generator of passwords makes.
+// ParseKeys reads "id:base64,id:base64": names and keys of 32 bytes. The first key encrypts, all of them decrypt. The
+// name and the padding of the base64 are optional, because generators of passwords write neither.
 func ParseKeys(text string) (*Keys, error) {
 	k := &Keys{keys: map[string][]byte{}}
 	for entry := range strings.SplitSeq(text, ",") {
@@ -94,7 +94,7 @@ func (k *Keys) Seal(j execution.Job, snapshot []byte) ([]byte, error) {
 	return box.Seal(out, nonce, snapshot, bound), nil
 }
 
-// Open decrypts the snapshot that the queued segment of a job continues from. The error is ErrSealed if it is not that.
+// Open decrypts the snapshot that the queued segment of a job continues from. The error is ErrSealed if it is another.
 func (k *Keys) Open(j execution.Job, sealed []byte) ([]byte, error) {
 	return k.open(j, sealed, j.Wait.Segment-1)
 }

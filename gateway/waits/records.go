@@ -41,7 +41,7 @@ func EndRecord(j execution.Job) audit.Record {
 	return r
 }
 
-// Unstored returns the job that ends an execution whose record says that it paused, and that no store has. id becomes
+// Unstored returns the job that ends an execution whose record says that it paused, but that no store holds. id becomes
 // the ID of the record of its end.
 func Unstored(r audit.Record, id string, now time.Time) execution.Job {
 	now = now.UTC()
@@ -71,9 +71,9 @@ const (
 	lostStep    = "the process that ran this step died before it recorded the step; the session is as it was before"
 )
 
-// LostRecord returns the record of the attempt at the segment of a job, or at the step of a session, whose process died
-// without a record. What the attempt did is not known. A job that has never paused runs again under its own ID, and a
-// step may end late under its, so the record of such an attempt has an ID that is derived from them.
+// LostRecord returns the record of an attempt at a segment of a job, or at a step of a session, whose process died
+// before it wrote a record. What the attempt did is not known. A job that has never paused runs again under its own ID,
+// and a step may still end under its own ID. The record of such an attempt therefore has an ID derived from that one.
 func LostRecord(j execution.Job, now time.Time) audit.Record {
 	id, line := j.RunID(), lostSegment
 	switch at, _ := audit.IDTime(id); {

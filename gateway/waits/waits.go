@@ -59,7 +59,7 @@ func Park(j *execution.Job, r execution.Result, maxAge time.Duration, now time.T
 	j.Wait.DueAt = dueAt(&w, now)
 }
 
-// dueAt returns when something has to be done about a paused execution.
+// dueAt returns the time at which a paused execution needs attention next.
 func dueAt(w *execution.Wait, now time.Time) time.Time {
 	due := w.ExpiresAt
 	if w.Ending != nil {
@@ -262,13 +262,13 @@ func Elapse(j *execution.Job, now time.Time) (expired bool) {
 	return !now.Before(wait.ExpiresAt) && !Answered(*j)
 }
 
-// Answered reports whether a paused job has an answer that no segment has got.
+// Answered reports whether a paused job has an answer that no segment has received.
 func Answered(j execution.Job) bool {
 	unsent := func(p execution.Pending) bool { return p.Answer != nil && !p.Sent }
 	return j.Status == execution.Paused && j.Wait.Ending == nil && slices.ContainsFunc(j.Wait.Pending, unsent)
 }
 
-// ErrNotAnswered is the error of queueing a job that has no answer, or that does not wait.
+// ErrNotAnswered reports that a job cannot be queued because it has no answer or does not wait.
 var ErrNotAnswered = errors.New("the execution has no answer to continue with")
 
 // Queue queues the next segment of an answered job, with the answers to the operations with the given numbers. run
@@ -295,8 +295,8 @@ func Queue(j *execution.Job, run string, seqs map[int]bool, now time.Time) error
 // maxAttempts is how often a segment may begin again.
 const maxAttempts = 10
 
-// Again queues a segment once more whose outcome was lost. run becomes the ID of its record. It reports false, and
-// changes nothing, if that has happened too often.
+// Again queues a segment again after its outcome was lost. run becomes the ID of its record. Again returns false, and
+// changes nothing, if the segment has begun again maxAttempts times.
 func Again(j *execution.Job, run string, now time.Time) bool {
 	wait := j.Wait.Clone()
 	if wait == nil {

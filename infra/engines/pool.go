@@ -23,9 +23,9 @@ type Config struct {
 	// Command is the program of the engine and its arguments. It reads Program from its standard input, prints a line
 	// when it is ready, and then reads a job.
 	Command []string
-	// Program is what it reads: one line.
+	// Program is one line, which the template reads.
 	Program []byte
-	// Warm is written to each process once it exists. The process does what it says while it waits for its guest.
+	// Warm is written to each process once it exists. The process carries it out while it waits for its guest.
 	Warm []byte
 	// Env is its whole environment.
 	Env []string

@@ -27,7 +27,7 @@ type template struct {
 	courier *net.UnixConn
 	walls   []string
 
-	// Where things lie in the scratch memory of the thread, and so in that of every fork.
+	// Offsets in the scratch memory of the thread, and so in that of every fork.
 	programs []uint64 // sock_fprog
 	message  uint64   // msghdr
 	rights   uint64   // its control message

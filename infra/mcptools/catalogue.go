@@ -63,8 +63,8 @@ func Open(ctx context.Context, servers *Servers, network http.RoundTripper, log 
 	return c
 }
 
-// Replace replaces the servers. It lists the tools of new ones, waiting no longer than ctx, and keeps what is known
-// of the others.
+// Replace replaces the servers. It lists the tools of new ones, waiting no longer than ctx, and keeps the tools of
+// the others.
 func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 	c.mu.Lock()
 	c.servers = servers

@@ -3,7 +3,7 @@
 // [Registry.Resolve] asks an npm registry once. It chooses versions as npm does, fetches the archives, and accepts none
 // whose SHA-512 is not the registry's. Nothing of a package runs on the host, and there are no install scripts.
 // [Store] is the folder: package-lock.json as npm writes it, the archives as they were published, and airlock.json with
-// what was found out about each package that was asked for. From then on the network is not needed.
+// the findings about each package that was requested. Nothing else needs the network.
 //
 // An archive is hostile input. unpack.go bounds its size, its entries and their paths, and keeps only sources.
 //

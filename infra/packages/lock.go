@@ -23,7 +23,7 @@ type lock struct {
 	Packages map[string]*entry `json:"packages"`
 }
 
-// An entry is a package in its place. The entry "" lists what was asked for.
+// An entry is a package in its place. The entry "" lists the requested packages.
 type entry struct {
 	// Name is the package's own name where its place has another (an alias).
 	Name         string            `json:"name,omitempty"`
@@ -39,7 +39,7 @@ const (
 	modules = "node_modules/"
 	// maxPackages bounds the packages of a folder, and the dependencies of one package.
 	maxPackages = 1000
-	// maxDepth bounds how many packages are in the folders of one another.
+	// maxDepth bounds how many packages are nested in each other's folders.
 	maxDepth   = 32
 	maxName    = 214
 	maxVersion = 256
@@ -67,7 +67,7 @@ func newLock() *lock {
 		Packages: map[string]*entry{"": {Dependencies: map[string]string{}}}}
 }
 
-// readLock reads a lock and refuses what no resolution here has written.
+// readLock reads a lock and refuses one that this package cannot have written.
 func readLock(text []byte) (*lock, error) {
 	l := &lock{}
 	if err := json.Unmarshal(text, l); err != nil {
@@ -181,7 +181,7 @@ func (l *lock) integrity(name string) string {
 	return "sha512-" + base64.StdEncoding.EncodeToString(sum.Sum(nil))
 }
 
-// prune removes what nothing needs that was asked for.
+// prune removes the packages that no requested package needs.
 func (l *lock) prune() {
 	used := map[string]bool{"": true}
 	for name := range l.Packages[""].Dependencies {

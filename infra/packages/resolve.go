@@ -20,10 +20,10 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-// DefaultRegistry is the registry that is asked where none is set.
+// DefaultRegistry is the registry if none is set.
 const DefaultRegistry = "https://registry.npmjs.org/"
 
-// What is read of a registry, in bytes.
+// Bounds on what a registry sends, in bytes.
 const (
 	maxPackument  = 32 << 20  // of its description of all versions of one package
 	maxPackuments = 256 << 20 // of all descriptions together
@@ -40,7 +40,7 @@ type Registry struct {
 	read  int64 // bytes of all that is known
 }
 
-// packument is what a registry says of a package. Each version is a [release], decoded when it is chosen.
+// packument is a registry's description of a package. Each version is a [release], decoded when it is chosen.
 type packument struct {
 	Tags     map[string]string          `json:"dist-tags"`
 	Versions map[string]json.RawMessage `json:"versions"`
@@ -60,10 +60,10 @@ type release struct {
 	} `json:"dist"`
 }
 
-// need is a dependency that waits for its place.
+// need is a dependency that has no place yet.
 type need struct{ place, name, wanted string }
 
-// resolve adds what the packages that were asked for need, in the order of their names. A package goes to the top of
+// resolve adds the dependencies of the requested packages, in the order of their names. A package goes to the top of
 // the tree, or below the one that needs it if another version is there.
 func (r *Registry) resolve(ctx context.Context, l *lock) error {
 	var queue []need
@@ -120,7 +120,7 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 	return nil
 }
 
-// without returns what is needed and not merely welcome.
+// without returns the dependencies that are required, without the optional ones.
 func without(dependencies, optional map[string]string) map[string]string {
 	out := maps.Clone(dependencies)
 	maps.DeleteFunc(out, func(name, _ string) bool { _, ok := optional[name]; return ok })

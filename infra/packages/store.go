@@ -34,9 +34,9 @@ const (
 	maxWhy = 1000
 )
 
-// A Note is what was found out about a package when it was added.
+// A Note holds the findings about a package from when it was added.
 type Note struct {
-	// Range is what was asked for.
+	// Range is the range or tag that was requested.
 	Range string `json:"range"`
 	// Impure says why each run has to evaluate the package; "" if runs start after that.
 	Impure string `json:"impure,omitempty"`
@@ -46,7 +46,7 @@ type Note struct {
 	Scripts []string `json:"installScripts,omitempty"`
 }
 
-// A Package is one that was asked for.
+// A Package is a package that was requested by name, not only needed by another.
 type Package struct {
 	Name, Version string
 	// Integrity is a hash of the package and of all that it depends on.
@@ -103,7 +103,7 @@ func newStore(dir string) *Store {
 	return &Store{dir: dir, lock: newLock(), notes: map[string]Note{}, trees: map[string]map[string][]byte{}}
 }
 
-// readNotes reads what was found out about packages.
+// readNotes reads the findings about packages.
 func readNotes(text []byte) (map[string]Note, error) {
 	notes := map[string]Note{}
 	if err := json.Unmarshal(text, &notes); err != nil {
@@ -153,7 +153,7 @@ func readFile(dir, name string, most int64) ([]byte, error) {
 	return content, err
 }
 
-// List returns the packages that were asked for, by name.
+// List returns the requested packages, by name.
 func (s *Store) List() []Package {
 	var out []Package
 	for _, name := range slices.Sorted(maps.Keys(s.lock.Packages[""].Dependencies)) {
@@ -177,7 +177,7 @@ func (s *Store) damage(places []string) error {
 	return nil
 }
 
-// size returns the size of the archives of some places, as far as they are there.
+// size returns the size of the archives of some places. It ignores missing archives.
 func (s *Store) size(places []string) (bytes int64) {
 	for _, place := range places {
 		if archive, ok := s.archives[place]; ok {
@@ -191,8 +191,8 @@ func (s *Store) size(places []string) (bytes int64) {
 	return bytes
 }
 
-// Load reads all archives into memory, so that Tree needs the folder no more. The error names each archive that is
-// damaged; the packages that do not need them are there.
+// Load reads all archives into memory, so that Tree no longer needs the folder. The error names each damaged archive.
+// Packages that do not need one of those can be used.
 func (s *Store) Load() error {
 	archives, total := map[string][]byte{}, 0
 	err := s.each(func(place string, archive []byte) error {
@@ -252,8 +252,8 @@ func (s *Store) archive(place string, e *entry) ([]byte, error) {
 	return archive, nil
 }
 
-// Tree returns the sources of a package and of all that it depends on, by paths that begin with node_modules. Nobody
-// may change what it returns.
+// Tree returns the sources of a package and of all that it depends on, by paths that begin with node_modules. Callers
+// must not change the result.
 func (s *Store) Tree(name string) (map[string][]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,8 +302,8 @@ func (s *Store) Verify() error {
 	})
 }
 
-// Add resolves packages, each given as name or name@range, together with those that are there, and fetches what is
-// missing. It returns the store as it would be, with the archives in memory. Save writes it to the folder.
+// Add resolves packages, each given as name or name@range, together with the existing ones, and fetches what is
+// missing. It returns the new store, with the archives in memory. Save writes it to the folder.
 func (s *Store) Add(ctx context.Context, r *Registry, specs []string) (*Store, error) {
 	next := newStore(s.dir)
 	next.notes, next.archives = maps.Clone(s.notes), map[string][]byte{}
@@ -372,7 +372,7 @@ func (s *Store) Remove(names []string) (*Store, error) {
 	return next, next.Load()
 }
 
-// Note sets what was found out about a package.
+// Note sets the findings about a package.
 func (s *Store) Note(name string, note Note) {
 	note.Range, note.Impure = s.lock.Packages[""].Dependencies[name], shortened(note.Impure)
 	for _, place := range s.lock.closure(name) {
@@ -425,7 +425,7 @@ func (s *Store) saveTo(root *os.Root) error {
 	return prune(root, named)
 }
 
-// prune deletes the archives that are not named, and what was left half written.
+// prune deletes the archives that nothing names, and files that were not written completely.
 func prune(root *os.Root, named map[string]bool) error {
 	entries, err := fs.ReadDir(root.FS(), archivesDir)
 	for _, file := range entries {

@@ -12,8 +12,8 @@ import (
 )
 
 // WriteTypes writes the type declarations of all packages, and the manifests that name them, to the folder node_modules
-// in dir, where TypeScript and editors look for them. There must be no such folder yet: nothing is replaced. It returns
-// the names of the packages that were asked for and declare nothing.
+// in dir, where TypeScript and editors look for them. The folder must not exist: nothing is replaced. It returns the
+// names of the requested packages that declare nothing.
 func (s *Store) WriteTypes(dir string) (without []string, err error) {
 	target := filepath.Join(dir, path.Clean(modules))
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {

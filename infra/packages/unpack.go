@@ -26,9 +26,9 @@ const (
 	maxTree     = 128 << 20 // of the files of a package and of all that it depends on
 )
 
-// unpack returns the files in an archive that wanted accepts, by their paths inside the package. It passes over what is
-// no regular file, and refuses paths that could leave the package. It subtracts what it reads from budget, which bounds
-// several archives together.
+// unpack returns the files in an archive that wanted accepts, by their paths inside the package. It skips entries that
+// are not regular files, and refuses paths that could leave the package. It subtracts what it reads from budget, which
+// bounds several archives together.
 func unpack(archive []byte, budget *int64, wanted func(name string) bool) (map[string][]byte, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 // A sealed process sends the account of an execution and stores nothing. A guest that has taken the process over
 // controls what it sends. So before an account becomes a record, the pool replaces everything that it knows itself:
-// which execution it is, who asked for what, the decision, and the answer. From the process come only the seed, the
+// which execution it is, its request and caller, the decision, and the answer. From the process come only the seed, the
 // journal, the times of its steps and, if nobody else decided, its decision.
 
 const (
@@ -146,7 +146,7 @@ func (v vouched) fresh(id string) bool {
 		!ulid.Time(drawn.Time()).After(v.now)
 }
 
-// request sets what was asked for, and by whom.
+// request sets the request and its caller.
 func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	inv := v.inv
 	q := inv.Request

@@ -60,7 +60,7 @@ func newCall(id string, payload []byte, tenant string, deadline time.Time) *call
 	}
 }
 
-// send passes a part on, unless nobody receives it any more.
+// send passes a part on, unless its receiver is gone.
 func (c *call) send(p part) bool {
 	select {
 	case c.parts <- p:

@@ -86,7 +86,7 @@ func (w *printed) by(pid int) {
 	w.log = w.log.With("pid", pid)
 }
 
-// fresh forgets earlier output and resets the count of lines.
+// fresh drops earlier output and resets the count of lines.
 func (w *printed) fresh() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -198,7 +198,7 @@ func (r *roster) settle(p *process) {
 }
 
 // serve lends idle processes to waiting calls, in order, up to the first for which there is none, which it returns.
-// Calls of callers that have to wait for what they owe are passed over.
+// It skips calls of callers that must first wait for replacements of the processes that they ended.
 func (r *roster) serve() *waiter {
 	var first *waiter
 	r.waiting = slices.DeleteFunc(r.waiting, func(w *waiter) bool {

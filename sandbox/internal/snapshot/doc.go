@@ -1,4 +1,5 @@
-// Package snapshot has the format of a run that waits: what it holds is enough to continue the run in another process.
+// Package snapshot defines the format of a run that waits. A snapshot holds enough to continue the run in another
+// process.
 //
 // A snapshot is
 //
