@@ -167,8 +167,8 @@ test-dynamo: ## the state in DynamoDB and SQS against dynalite and fauxqs, which
 		$(GO) test ./infra/state/dynamostate/... ./infra/state/sqsqueue/... ./infra/state/transfer -v -count 1
 	DYNALITE_MODULES=$(CURDIR)/bin/dynalite $(GO) test ./gateway/cmd/airlock -run OnLambda -v -count 1
 
-package: ## the Lambda zips with the compiled engine inside, each built twice and compared (ARCH: arm64 or x86_64; ARCHS=arm64,x86_64 for both)
-	$(GO) run ./infra/deploy/pack -twice -arch $(ARCHS) -use $(ARCH)
+package: ## the Lambda zips with the compiled engine inside, each built twice and compared (ARCH: arm64 or x86_64; ARCHS=arm64,x86_64 for both; PACKAGES: a folder of npm packages to put inside)
+	$(GO) run ./infra/deploy/pack -twice -arch $(ARCHS) -use $(ARCH) $(if $(PACKAGES),-packages $(PACKAGES))
 
 image: ## the gateway as a container image for amd64 and arm64, an OCI layout in dist/airlock-image.tar; needs no Docker
 	$(GO) run ./infra/deploy/pack -image dist/airlock-image.tar -arch x86_64,arm64 -version $(VERSION)

@@ -13,6 +13,9 @@ import (
 // PackagesVariable names the folder of packages that code may import.
 const PackagesVariable = "AIRLOCK_PACKAGES"
 
+// PackagesName is the name of the folder of packages beside the program.
+const PackagesName = "airlock-packages"
+
 // PackagesDir returns the folder of packages: the one that AIRLOCK_PACKAGES names, the folder airlock-packages beside
 // the program, or the one in the working folder. "none" is "".
 func PackagesDir(getenv func(string) string) string {
@@ -23,14 +26,13 @@ func PackagesDir(getenv func(string) string) string {
 	default:
 		return dir
 	}
-	const name = "airlock-packages"
 	if executable, err := os.Executable(); err == nil {
-		shipped := filepath.Join(filepath.Dir(executable), name)
+		shipped := filepath.Join(filepath.Dir(executable), PackagesName)
 		if info, err := os.Stat(shipped); err == nil && info.IsDir() {
 			return shipped
 		}
 	}
-	return name
+	return PackagesName
 }
 
 // OpenPackages opens the packages of the deployment. A folder that does not exist has none.

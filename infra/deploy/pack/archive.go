@@ -22,10 +22,10 @@ type entry struct {
 	program bool
 }
 
-// archive returns a zip of entries and, if tree is not empty, of every file below it under its last name. Order,
-// times, modes and compression are fixed, so that the bytes depend on names and contents only.
-func archive(entries []entry, tree string) ([]byte, error) {
-	if tree != "" {
+// archive returns a zip of entries and of every file below each tree, under the tree's last name. Order, times, modes
+// and compression are fixed, so that the bytes depend on names and contents only.
+func archive(entries []entry, trees ...string) ([]byte, error) {
+	for _, tree := range trees {
 		below, err := filesBelow(tree)
 		if err != nil {
 			return nil, err

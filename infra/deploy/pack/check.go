@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 )
 
@@ -27,8 +28,8 @@ func fill(ctx context.Context, t target, bootstrap, cache string) error {
 	return err
 }
 
-// check unpacks a function's zip, runs code from there, and sends it each of the documented events. Its cache must be
-// complete: a function that compiles is slow at every cold start and cannot keep the result.
+// check unpacks a function's zip, runs code from there, imports its packages, and sends it each of the documented
+// events. Its cache must be complete: a function that compiles is slow at every cold start and cannot keep the result.
 func check(ctx context.Context, t target, data []byte) (result string, err error) {
 	dir, err := os.MkdirTemp("", "airlock-check-")
 	if err != nil {
@@ -42,7 +43,10 @@ func check(ctx context.Context, t target, data []byte) (result string, err error
 	if err != nil {
 		return "", err
 	}
-	took, err := answer(ctx, t, filepath.Join(dir, "bootstrap"), answersEvents)
+	took, err := answer(ctx, t, filepath.Join(dir, "bootstrap"), func(ctx context.Context,
+		api http.Handler) error {
+		return errors.Join(answersEvents(ctx, api), importsPackages(ctx, api, filepath.Join(dir, process.PackagesName)))
+	})
 	if err != nil {
 		return "", err
 	}

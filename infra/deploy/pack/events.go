@@ -30,14 +30,21 @@ func answersEvents(ctx context.Context, api http.Handler) error {
 		if err != nil {
 			return fmt.Errorf("pack runs in the repository's root: %w", err)
 		}
-		request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/2015-03-31/functions/airlock/invocations",
-			bytes.NewReader(event))
-		response := httptest.NewRecorder()
-		api.ServeHTTP(response, request)
-		got := response.Body.String()
-		if !strings.Contains(got, want) {
-			return fmt.Errorf("event %s: the answer %.300s does not hold %s", name, got, want)
+		if err := answersEvent(ctx, api, name, event, want); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// answersEvent sends an event to the function behind api and checks the answer.
+func answersEvent(ctx context.Context, api http.Handler, name string, event []byte, want string) error {
+	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/2015-03-31/functions/airlock/invocations",
+		bytes.NewReader(event))
+	response := httptest.NewRecorder()
+	api.ServeHTTP(response, request)
+	if got := response.Body.String(); !strings.Contains(got, want) {
+		return fmt.Errorf("event %s: the answer %.300s does not hold %s", name, got, want)
 	}
 	return nil
 }

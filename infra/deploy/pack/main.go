@@ -21,6 +21,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	use := flags.String("use", "", "architecture to copy to function.zip and gateway.zip")
 	colds := flags.Int("cold", 0, "start the function of this machine's architecture so many times, and print what a "+
 		"start is made of")
+	packages := flags.String("packages", "", "put this folder of npm packages into the zips of the function")
 	image := flags.String("image", "", "write the gateway's container image to this file, and no zips")
 	version := flags.String("version", "", "with -image: version of the image")
 	twice := flags.Bool("twice", false, "make everything twice and compare")
@@ -29,7 +30,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	p := packer{out: *out, use: *use, twice: *twice, colds: *colds, log: stdout}
+	p := packer{out: *out, use: *use, twice: *twice, packages: *packages, colds: *colds, log: stdout}
 	run := p.pack
 	if *image != "" {
 		run = func(ctx context.Context, names []string) error { return p.packImage(ctx, names, *image, *version) }

@@ -17,13 +17,18 @@ import (
 // the engine are a part, and the compiled engine with its image.
 const maxZip = 17_000_000
 
+// maxZipWithPackages bounds the zip of a function with packages: more than that, Lambda takes from S3 alone.
+const maxZipWithPackages = 50_000_000
+
 // packer builds zips. Its log gets one line for each.
 type packer struct {
 	out   string
 	use   string
 	twice bool
 	colds int
-	log   io.Writer
+	// packages is a folder of npm packages to put into the zips of the function; "" puts none there.
+	packages string
+	log      io.Writer
 }
 
 // pack builds and checks every architecture's zips.
@@ -67,8 +72,8 @@ func (p packer) packOne(ctx context.Context, t target, sums map[string][]byte) e
 	for _, name := range []string{"function", "gateway"} {
 		data := made[name]
 		file := fmt.Sprintf("airlock-%s-%s.zip", name, t.name)
-		if name == "function" && len(data) > maxZip {
-			return fmt.Errorf("%s has %d bytes, more than %d", file, len(data), maxZip)
+		if most := p.maxFunction(); name == "function" && len(data) > most {
+			return fmt.Errorf("%s has %d bytes, more than %d", file, len(data), most)
 		}
 		if err := os.WriteFile(filepath.Join(p.out, file), data, 0o644); err != nil {
 			return err
@@ -115,14 +120,22 @@ func (p packer) make(ctx context.Context, t target) (zips map[string][]byte, err
 	if err := fill(ctx, t, bootstrap, cache); err != nil {
 		return nil, fmt.Errorf("fill the compilation cache: %w", err)
 	}
-	function, err := archive([]entry{{name: "bootstrap", from: bootstrap, program: true}}, cache)
+	trees := []string{cache}
+	if p.packages != "" {
+		packages, err := p.addPackages(ctx, t, bootstrap, cache)
+		if err != nil {
+			return nil, fmt.Errorf("add the packages: %w", err)
+		}
+		trees = append(trees, packages)
+	}
+	function, err := archive([]entry{{name: "bootstrap", from: bootstrap, program: true}}, trees...)
 	if err != nil {
 		return nil, err
 	}
 	gateway, err := archive([]entry{
 		{name: "airlock", from: airlock, program: true},
 		{name: "bootstrap", data: []byte("#!/bin/sh\nexec \"${LAMBDA_TASK_ROOT:-.}/airlock\" serve\n"), program: true},
-	}, "")
+	})
 	if err != nil {
 		return nil, err
 	}
