@@ -449,7 +449,8 @@ func TestRefusedSnapshots(t *testing.T) {
 }
 
 // TestScribbledMemory resumes guests that wrote anything to all of their memory. A guest may do that whether it waits
-// or not. What it gets by waiting is checked to be nothing: the run ends within its limits, and the next is unharmed.
+// or not. What it gets by waiting is checked to be nothing: the run ends within its limits, and the next is unharmed. A
+// guest whose code is overwritten may end in any way, with a result too.
 func TestScribbledMemory(t *testing.T) {
 	e := newEngine(t)
 	script := sandbox.Script{Code: "await airlock.sleep('1 day'); for (;;) {}"}
@@ -474,8 +475,11 @@ func TestScribbledMemory(t *testing.T) {
 		if err != nil {
 			t.Fatalf("scribble %d: %v", i, err)
 		}
-		if took := time.Since(began); took > 5*time.Second || r.Error == "" || r.Usage.MemoryBytes > 16<<20 {
-			t.Errorf("scribble %d: %v, %+v", i, took, r.Usage)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("scribble %d took %v", i, took)
+		}
+		if r.Usage.MemoryBytes > grants.Limits.MemoryBytes {
+			t.Errorf("scribble %d used %d bytes, over the limit of %d", i, r.Usage.MemoryBytes, grants.Limits.MemoryBytes)
 		}
 	}
 	if r := run(t, e, sandbox.Script{Code: "[1, 2].map((x) => x * 2)"}, sandbox.Grants{}); string(r.Value) != "[2,4]" {
