@@ -49,7 +49,8 @@ func TestDescriptionIsKept(t *testing.T) {
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
 	tag := s.do(t, "GET", "/openapi.json", "").Header.Get("ETag")
 	again := s.do(t, "GET", "/openapi.json", "", "If-None-Match: "+tag)
-	if tag == "" || again.StatusCode != 304 || len(again.body) != 0 || again.Header.Get("ETag") != tag {
+	again.headers(t, "ETag", tag)
+	if tag == "" || again.StatusCode != 304 || len(again.body) != 0 {
 		t.Errorf("%q, %s", tag, again.Status)
 	}
 	if other := s.do(t, "GET", "/openapi.json", "", `If-None-Match: "x"`); other.StatusCode != 200 {

@@ -45,9 +45,9 @@ func TestRespondAsync(t *testing.T) {
 	s := kept(t, options{})
 	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","input":{"n":1}}`, prefer), 202, `"status":"queued"`)
 	location, id := a.Header.Get("Location"), a.json(t)["id"].(string)
-	if location != "/api/result/"+id || !execution.ValidID(id) || a.Header.Get("Preference-Applied") != "respond-async" ||
-		a.Header.Get("Retry-After") != "1" {
-		t.Errorf("%v %s", a.Header, a.body)
+	a.headers(t, "Preference-Applied", "respond-async", "Retry-After", "1")
+	if location != "/api/result/"+id || !execution.ValidID(id) {
+		t.Errorf("%s %s", location, a.body)
 	}
 	want(t, s.ended(t, location), 200, `"id":"`+id+`"`, `"status":"completed"`, `"input":{"n":1}`)
 	want(t, s.do(t, "PUT", "/api/functions/f", code("7")), 201)
@@ -427,8 +427,8 @@ func TestCallbackObeysEgress(t *testing.T) {
 	name := strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)
 	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+name+`"}`, prefer), 202)
 	to := s.told(t, a.Header.Get("Location"), func(to map[string]any) bool { return to["attempts"].(float64) > 0 })
-	if to["state"] != "pending" || to["url"] != name || to["next"] == "" ||
-		!strings.Contains(to["problem"].(string), "EGRESS_ALLOW") {
+	members(t, to, map[string]any{"state": "pending", "url": name})
+	if to["next"] == "" || !strings.Contains(to["problem"].(string), "EGRESS_ALLOW") {
 		t.Error(to)
 	}
 }

@@ -45,8 +45,11 @@ func TestRequestsAreObserved(t *testing.T) {
 		if err := dec.Decode(&l); err != nil {
 			t.Fatal(err)
 		}
-		if l.Level != "INFO" || l.Msg != "request" || l.Ms < 0 || l.RequestID == "" {
-			t.Errorf("%+v", l)
+		if l.Level != "INFO" || l.Msg != "request" {
+			t.Errorf("level and message of %+v", l)
+		}
+		if l.Ms < 0 || l.RequestID == "" {
+			t.Errorf("time and request of %+v", l)
 		}
 		got = append(got, l)
 	}

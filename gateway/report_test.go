@@ -16,10 +16,9 @@ func TestReport(t *testing.T) {
 	path := "/api/reports/execution/" + id
 	a := s.do(t, "GET", path, "")
 	v := a.json(t)
-	if v["id"] != id || v["status"] != "blocked" || v["threat"].(map[string]any)["category"] != "code_injection" ||
-		v["execution"].(map[string]any)["id"] != id {
-		t.Errorf("%v", v)
-	}
+	members(t, v, map[string]any{"id": id, "status": "blocked"})
+	members(t, v["threat"].(map[string]any), map[string]any{"category": "code_injection"})
+	members(t, v["execution"].(map[string]any), map[string]any{"id": id})
 	if got := a.Header.Get("Content-Disposition"); got != `attachment; filename="`+id+`.json"` {
 		t.Error(got)
 	}

@@ -93,9 +93,13 @@ func TestStorageQuota(t *testing.T) {
 		t.Fatalf("%d %s", a.StatusCode, a.body)
 	}
 	detail, problem := s.do(t, "PUT", "/api/functions/g", code).problem(t, 507)
-	if problem != "storage_quota" || !strings.Contains(detail, `"functions" is used up: 4`) ||
-		!strings.Contains(detail, "of 65536 bytes") || !strings.Contains(detail, "delete some") {
-		t.Errorf("%s %s", problem, detail)
+	if problem != "storage_quota" {
+		t.Errorf("the problem is %s", problem)
+	}
+	for _, part := range []string{`"functions" is used up: 4`, "of 65536 bytes", "delete some"} {
+		if !strings.Contains(detail, part) {
+			t.Errorf("%s does not contain %s", detail, part)
+		}
 	}
 	var refused answer
 	for n := range 100 {

@@ -260,6 +260,28 @@ type answer struct {
 	body []byte
 }
 
+// headers compares headers of the answer: names and their values, in turn. An absent header has the value "".
+func (a answer) headers(t testing.TB, pairs ...string) {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if got := a.Header.Get(pairs[i]); got != pairs[i+1] {
+			t.Errorf("%s %s: %s is %q; want %q", a.Request.Method, a.Request.URL.Path, pairs[i], got, pairs[i+1])
+		}
+	}
+}
+
+// members compares the members of an object that wanted names.
+func members(t testing.TB, object, wanted map[string]any) {
+	t.Helper()
+	got := map[string]any{}
+	for name := range wanted {
+		got[name] = object[name]
+	}
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func (a answer) json(t testing.TB) map[string]any {
 	t.Helper()
 	var v map[string]any

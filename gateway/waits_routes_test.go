@@ -274,7 +274,8 @@ func TestAgentsApprove(t *testing.T) {
 			t.Errorf("%s: %v", protocol, v)
 		}
 		v, text, failed = call(boss, "resume_execution", approve(1))
-		if failed || v["status"] != "paused" || v["segment"] != 2.0 || !strings.Contains(text, "howToContinue") {
+		members(t, v, map[string]any{"status": "paused", "segment": 2.0})
+		if failed || !strings.Contains(text, "howToContinue") {
 			t.Errorf("%s: %v", protocol, v)
 		}
 		if v, _, failed = call(boss, "resume_execution", approve(1)); !failed || v["code"] != "not_waiting" {
@@ -416,8 +417,11 @@ func TestCancelPaused(t *testing.T) {
 	want(t, s.do(t, "DELETE", path, ""), 200, `"status":"cancelled"`)
 	want(t, s.do(t, "POST", path+"/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`), 409, "cancelled")
 	last := s.records.records[len(s.records.records)-1]
-	if last.Status != "cancelled" || last.Parent == "" || last.Caller.Subject != "local" || len(f.ran) != 1 {
-		t.Errorf("the last record is %+v; %d runs", last, len(f.ran))
+	if last.Status != "cancelled" || last.Parent == "" || last.Caller.Subject != "local" {
+		t.Errorf("the last record is %+v", last)
+	}
+	if len(f.ran) != 1 {
+		t.Errorf("%d segments ran; want 1", len(f.ran))
 	}
 }
 

@@ -55,7 +55,9 @@ func TestImagesAreFair(t *testing.T) {
 	for key := range v.by {
 		there[key.version] = true
 	}
-	if !there["m0"] || !there["m1"] || !there["m2"] || !there["g1999"] || there["g0"] {
-		t.Errorf("kept are %v", there)
+	for name, want := range map[string]bool{"m0": true, "m1": true, "m2": true, "g1999": true, "g0": false} {
+		if there[name] != want {
+			t.Errorf("%s is kept: %v; want %v", name, there[name], want)
+		}
 	}
 }

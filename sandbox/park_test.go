@@ -304,9 +304,14 @@ func TestStateCarriesOver(t *testing.T) {
 	r = resume(t, e, r, script, grants, sandbox.Answer{Seq: 1})
 	const want = `["one two","given",false,3,true,"m",2,true,32,4,true,` +
 		`"the stream was open while the code waited: streams do not outlast a wait"]`
-	if string(r.Value) != want || r.Output != "a\nb\nc\n" || len(r.Logs) != 3 || r.Usage.LogsDropped != 1 ||
-		string(r.Files["d/made"]) != "one two" || len(r.Files) != 1 {
-		t.Errorf("got %s (%s), output %q, %d logs, files %v", r.Value, r.Error, r.Output, len(r.Logs), r.Files)
+	if string(r.Value) != want || r.Output != "a\nb\nc\n" {
+		t.Errorf("got %s (%s), output %q", r.Value, r.Error, r.Output)
+	}
+	if len(r.Logs) != 3 || r.Usage.LogsDropped != 1 {
+		t.Errorf("%d logs, %d dropped", len(r.Logs), r.Usage.LogsDropped)
+	}
+	if string(r.Files["d/made"]) != "one two" || len(r.Files) != 1 {
+		t.Errorf("files %v", r.Files)
 	}
 	if grants.Eval = false; true {
 		script := sandbox.Script{Code: "await airlock.sleep('1 day'); return eval('1')"}
