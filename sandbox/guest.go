@@ -174,6 +174,7 @@ func (r eventLoop) playNext() error {
 			return journal.Diverged("wait %d is not valid", e.ID)
 		}
 		r.requests.finished(e.ID)
+		r.waits.next = max(r.waits.next, x.Seq)
 		return r.keep(x)
 	}
 	due, ok := r.timers.Take(e.ID, r.outside.timerClock())

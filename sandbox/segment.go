@@ -358,6 +358,8 @@ func (g segment) decide(s *snapshot.State, answers []Answer) ([]Answer, error) {
 // fits returns what is wrong with an answer to x.
 func (g segment) fits(x *snapshot.Wait, a Answer) error {
 	switch {
+	case a.Call && forInput(x) && g.outside.tape.Playing():
+		return nil
 	case a.Call && (x.Kind != waitApproval || x.Tool == ""):
 		return errors.New("no call waits for an approval")
 	case a.Call && a.Args != nil && !json.Valid(a.Args):
@@ -431,7 +433,10 @@ func (r eventLoop) decided(a Answer) error {
 	if r.outside.seeded && x.Kind == waitSleep {
 		r.outside.virtual = max(r.outside.virtual, x.Until)
 	}
-	if a.Call {
+	switch {
+	case forInput(&x) && (a.Error == "" || a.ErrorName == rejected):
+		return r.callWithInput(x, a)
+	case a.Call:
 		return r.callApproved(x, a.Args)
 	}
 	c := completion{id: x.ID, answer: hostops.Answer{JSON: a.Value}}
@@ -457,31 +462,9 @@ func (r eventLoop) callApproved(x snapshot.Wait, args json.RawMessage) error {
 	if args == nil {
 		args = x.Args
 	}
-	name, tape := "tool:"+x.Tool, &r.outside.tape
-	sum := sha256.Sum256(args)
-	r.requests.outstanding++
-	if !tape.Playing() {
-		tape.Decided(x.Seq, true, args, nil)
-	}
-	tape.Asked(x.ID, name, shortHash(sum[:]))
-	if tape.Playing() {
-		return nil
-	}
-	held := requestRoom + int64(len(args))
-	if err := r.memory.ChargeAside(held); err != nil {
-		return err
-	}
-	op := r.waits.approved[name]
-	if op == nil && !r.waits.durable[name] {
-		op = r.requests.counted[name]
-	}
-	if op == nil {
-		op = func(context.Context, string) (hostops.Answer, error) { return hostops.Answer{}, errNotGranted(name) }
-	}
-	r.requests.start(completion{id: x.ID, held: held}, &r.memory, func(ctx context.Context) (hostops.Answer, error) {
-		return op(tool.WithSeq(ctx, x.Seq), string(args))
+	return r.callAgain(x, x.Tool, args, func(ctx context.Context, call hostops.Request) (hostops.Answer, error) {
+		return call(ctx, string(args))
 	})
-	return nil
 }
 
 // SeqOf returns the number of the wait whose approval makes a call, for the context that a ToolFunc or CallVia gets; 0

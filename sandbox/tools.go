@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/airlock-run/airlock/policy/toolinput"
 	"github.com/airlock-run/airlock/sandbox/internal/egress"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/journal"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/snapshot"
 	"github.com/airlock-run/airlock/sandbox/internal/tool"
 )
 
@@ -63,6 +65,9 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 		call := func(ctx context.Context, payload string) (hostops.Answer, error) {
 			out, err := made.Call(ctx, payload)
 			return hostops.Answer{JSON: out}, err
+		}
+		if t.CallVia != nil {
+			call = r.waits.asking(t.Name, call)
 		}
 		waits := r.waits.grantDurable(&r.requests, t, made, call)
 		if !waits {
@@ -139,4 +144,104 @@ func callTool(ctx context.Context, r *run, t *tool.Tool, params string) (json.Ra
 	out, err := tool.Beside(ctx, func() (json.RawMessage, error) { return t.Call(ctx, params) })
 	tape.Called(t.Name(), ask, out, recordedError(err))
 	return out, err
+}
+
+// A tool may ask a person for input while it is called. The call becomes a durable wait, and is made again with what
+// the person answers.
+
+// rejected is the name of the error by which a person refuses. A tool that asked learns of it.
+const rejected = "RejectedError"
+
+// asked is what a wait for input keeps of the call, as JSON in its Args. Its Name is the name of the tool.
+type asked struct {
+	Params string          `json:"params"`
+	State  json.RawMessage `json:"state"`
+}
+
+// forInput reports whether a tool's call waits for a person's input.
+func forInput(x *snapshot.Wait) bool { return x.Kind == waitApproval && x.Tool == "" && x.Name != "" }
+
+// asking lets the calls of a tool wait for input, if the run may wait.
+func (w *waits) asking(name string, call hostops.Request) hostops.Request {
+	if w.granted.MaxPending <= 0 {
+		return call
+	}
+	return func(ctx context.Context, payload string) (hostops.Answer, error) {
+		if _, ok := toolinput.Of(ctx); !ok {
+			ctx = toolinput.With(ctx, toolinput.Round{})
+		}
+		answer, err := call(ctx, payload)
+		request := (*toolinput.Request)(nil)
+		if !errors.As(err, &request) {
+			return answer, err
+		}
+		q := wish{Title: request.Title, Detail: request.Detail, Schema: request.Schema}
+		if err := q.check(); err != nil {
+			return hostops.Answer{}, hostops.Throwf("Error", "tool %s: it asked for input that cannot be given: %s", name,
+				hostops.AsException(err).Message)
+		}
+		args, err := json.Marshal(asked{payload, request.State})
+		if err != nil {
+			return hostops.Answer{}, hostops.Throw("Error", "tool "+name+": it asked for input without a valid state")
+		}
+		return hostops.Answer{}, &pendingError{snapshot.Wait{
+			Kind: waitApproval, Name: name, Title: q.Title, Detail: q.Detail, Schema: q.Schema, Args: args,
+		}}
+	}
+}
+
+// callWithInput calls a tool again with the answer to what it asked for.
+func (r eventLoop) callWithInput(x snapshot.Wait, a Answer) error {
+	response := a.Args
+	if !a.Call {
+		given := toolinput.Response{Action: toolinput.Accept, Content: a.Value}
+		if a.Error != "" {
+			given = toolinput.Response{Action: toolinput.Decline}
+		}
+		var err error
+		if response, err = json.Marshal(given); err != nil {
+			return err
+		}
+	}
+	var of asked
+	round := toolinput.Round{Response: &toolinput.Response{}}
+	if err := errors.Join(json.Unmarshal(x.Args, &of), json.Unmarshal(response, round.Response)); err != nil {
+		return fmt.Errorf("%w: wait %d: %w", ErrSnapshot, x.Seq, err)
+	}
+	round.State = of.State
+	return r.callAgain(x, x.Name, response, func(ctx context.Context, call hostops.Request) (hostops.Answer, error) {
+		return call(toolinput.With(ctx, round), of.Params)
+	})
+}
+
+// callAgain makes the call that an answer to x, which is recorded, asks for.
+func (r eventLoop) callAgain(
+	x snapshot.Wait, toolName string, answer json.RawMessage,
+	with func(ctx context.Context, call hostops.Request) (hostops.Answer, error),
+) error {
+	name, tape := "tool:"+toolName, &r.outside.tape
+	sum := sha256.Sum256(answer)
+	r.requests.outstanding++
+	if !tape.Playing() {
+		tape.Decided(x.Seq, true, answer, nil)
+	}
+	tape.Asked(x.ID, name, shortHash(sum[:]))
+	if tape.Playing() {
+		return nil
+	}
+	held := requestRoom + int64(len(answer))
+	if err := r.memory.ChargeAside(held); err != nil {
+		return err
+	}
+	op := r.waits.approved[name]
+	if op == nil && !r.waits.durable[name] {
+		op = r.requests.counted[name]
+	}
+	if op == nil {
+		op = func(context.Context, string) (hostops.Answer, error) { return hostops.Answer{}, errNotGranted(name) }
+	}
+	r.requests.start(completion{id: x.ID, held: held}, &r.memory, func(ctx context.Context) (hostops.Answer, error) {
+		return with(tool.WithSeq(ctx, x.Seq), op)
+	})
+	return nil
 }

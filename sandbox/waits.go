@@ -273,6 +273,10 @@ func (r eventLoop) answered(c completion) error {
 		return r.guest.settle(c)
 	}
 	x := begun.wait
+	if c.seq == 0 { // the call was not expected to wait
+		r.waits.next++
+		c.seq = r.waits.next
+	}
 	x.Seq, x.ID, x.Until = c.seq, c.id, x.Until+r.outside.timerClock()
 	text, err := json.Marshal(x)
 	if err != nil {
@@ -358,6 +362,9 @@ func (w *waits) waiting() []Waiting {
 		return time.UnixMilli(ms).UTC()
 	}
 	for _, x := range w.pending {
+		if forInput(&x) {
+			x.Name, x.Args = "", nil // these are for the call that comes after the answer
+		}
 		out = append(out, Waiting{Seq: x.Seq, Kind: x.Kind, Tool: x.Tool, Args: x.Args, Name: x.Name, DueAt: at(x.DueAt),
 			ExpiresAt: at(x.ExpiresAt), Title: x.Title, Detail: x.Detail, Schema: x.Schema})
 	}

@@ -52,12 +52,9 @@ func callOver(
 		return nil, &refusedError{"the server can be reached again: run the code again"}
 	}
 	if !offered(session.InitializeResult().Capabilities, name) {
-		result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: params})
-		switch {
-		case err != nil:
+		result, err := callTool(ctx, server, session, &sdk.CallToolParams{Name: name, Arguments: params}, secret)
+		if err != nil {
 			return nil, err
-		case result.NeedsInput():
-			return nil, needsInput(server, result.InputRequests, secret)
 		}
 		return value(result, secret)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/policy/toolinput"
 )
 
 // Servers are the MCP servers and their secrets. It is safe for concurrent use.
@@ -129,7 +131,10 @@ func (e *Execution) call(ctx context.Context, server *Server, method string, par
 			return result, nil
 		}
 		broken, refusal := (*brokenError)(nil), refusalOf(err, e.servers.hidden(server))
+		asked := (*toolinput.Request)(nil)
 		switch missing := errors.Is(err, sdk.ErrSessionMissing); {
+		case errors.As(err, &asked):
+			return nil, asked
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.As(err, &broken):

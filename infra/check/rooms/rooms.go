@@ -38,6 +38,7 @@ var room = map[string][]string{
 	"policy/schema":     {},
 	"policy/scripttext": {},
 	"policy/threat":     {},
+	"policy/toolinput":  {},
 	"policy/toolname":   {},
 	"sandbox":           {"sandbox/..."},
 
@@ -57,7 +58,7 @@ var room = map[string][]string{
 // leaves are the packages that every room may import, so that no rule is written twice. They import only one another.
 var leaves = []string{
 	"policy/address", "policy/depth", "policy/outbound", "policy/schema", "policy/scripttext", "policy/threat",
-	"policy/toolname",
+	"policy/toolinput", "policy/toolname",
 }
 
 // roots put the rooms together for main packages. They may import anything; only they and main packages import them.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/policy/schema"
+	"github.com/airlock-run/airlock/policy/toolinput"
 	"github.com/airlock-run/airlock/policy/toolname"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 )
@@ -88,7 +89,8 @@ func (t *Tool) Accept(ctx context.Context, params string) error {
 	return nil
 }
 
-// Call makes one call. An error is a *hostops.Exception that names the tool, or a *hostops.LimitError.
+// Call makes one call. An error is a *hostops.Exception that names the tool, a *hostops.LimitError, or a
+// *toolinput.Request if ctx allows that.
 func (t *Tool) Call(ctx context.Context, params string) (json.RawMessage, error) {
 	if err := t.Accept(ctx, params); err != nil {
 		return nil, err
@@ -96,7 +98,11 @@ func (t *Tool) Call(ctx context.Context, params string) (json.RawMessage, error)
 	ctx, cancel := context.WithTimeoutCause(ctx, t.cfg.Timeout, errToolTimeout)
 	defer cancel()
 	out, err := t.answered(ctx, json.RawMessage(params))
+	asked := (*toolinput.Request)(nil)
+	_, asks := toolinput.Of(ctx)
 	switch {
+	case asks && errors.As(err, &asked):
+		return nil, asked
 	case hostops.AsLimit(err) != nil:
 		return nil, hostops.AsLimit(err)
 	case err != nil && errors.Is(context.Cause(ctx), errToolTimeout):
