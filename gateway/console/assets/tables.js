@@ -31,11 +31,11 @@ export function none(columns, text) {
 
 export function executionRow(e) {
   return el("tr", {}, el("td", {}, link(e.id)), el("td", {}, status(e)), el("td", { class: "wide" }, e.policy), el("td", { class: "wide" }, e.via), el("td", { class: "who-cell wide" }, who(e)),
-    el("td", {}, found(e)), el("td", { class: "number wide" }, e.memoryBytes > 0 ? bytes(e.memoryBytes) : "–"), el("td", { class: "number" }, duration(e.durationMs)), el("td", { class: "number" }, when(e.time)));
+    el("td", { class: "wide" }, found(e)), el("td", { class: "number wide" }, e.memoryBytes > 0 ? bytes(e.memoryBytes) : "–"), el("td", { class: "number" }, duration(e.durationMs)), el("td", { class: "number" }, when(e.time)));
 }
 
 export function failureRow(e) {
-  return el("tr", {}, el("td", {}, link(e.id)), el("td", {}, status(e)), el("td", { class: "line-cell" }, e.error ?? ""), el("td", { class: "number" }, when(e.time)));
+  return el("tr", {}, el("td", {}, link(e.id)), el("td", { class: "wide" }, status(e)), el("td", { class: "line-cell" }, e.error ?? ""), el("td", { class: "number" }, when(e.time)));
 }
 
 export function slowRow(e) {

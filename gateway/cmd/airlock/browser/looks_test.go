@@ -23,7 +23,8 @@ func (b *tab) looked(name string, after func()) {
 	}
 }
 
-// Every page, in every size and theme, is as wide as the window; screenshots are left where they are asked for.
+// Every page, in every size and theme, is as wide as the window, and the dashboard's tables fit a phone. Screenshots
+// are left where they are asked for.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -36,6 +37,9 @@ func TestLooks(t *testing.T) {
 	}
 	b := s.open(t, "/dashboard?window=15m")
 	b.looked("dashboard", ready(b))
+	b.look(360, 900, "light")
+	b.wait(`[...document.querySelectorAll("section > .scroll > table")].every(t => ` +
+		`t.scrollWidth <= t.parentElement.clientWidth)`)
 	b = s.open(t, "/security?window=15m")
 	b.looked("security", ready(b))
 	b = s.open(t, "/dashboard/execution/"+all["wary"].ID)
