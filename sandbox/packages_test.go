@@ -306,6 +306,9 @@ func TestPackageWithheld(t *testing.T) {
 	for _, c := range []struct{ code, want string }{
 		{"import _ from 'lodash'", "it is installed, but this policy may not import it"},
 		{"await import('lodash/get')", "it is installed, but this policy may not import it"},
+		{"require('lodash')", "Cannot find module 'lodash': it is installed, but this policy may not import it"},
+		{"require(['lodash', 'get'].join('/'))", "it is installed, but this policy may not import it"},
+		{"require('other')", "nothing is installed at run time"},
 		{"import _ from 'other'", "nothing is installed at run time"},
 	} {
 		for _, withheld := range [][]string{{"lodash"}, nil} {

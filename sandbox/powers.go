@@ -18,6 +18,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/hostops/node"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops/web"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/source"
 	"github.com/airlock-run/airlock/sandbox/internal/vfs"
 )
 
@@ -222,7 +223,9 @@ func exitOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 // moduleOp answers module(id): it returns whether the run may load a module.
 func moduleOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	g := node.Grants{Modules: r.grants.Modules, Files: r.grants.Files >= FilesRead, Hint: r.grants.ModuleHint,
-		Code: r.source.Text}
+		Code: r.source.Text, Withheld: func(name string) bool {
+			return slices.Contains(r.grants.Withheld, source.PackageName(name))
+		}}
 	return node.Load(c, a, &g)
 }
 

@@ -53,6 +53,8 @@ type Grants struct {
 	Files bool
 	// Hint, if set, returns what would grant a module, for the message of its refusal.
 	Hint func(name string) string
+	// Withheld, if set, reports whether a name is of a package that exists and that the run may not import.
+	Withheld func(name string) bool
 	// Code is the text of the run's code and of the files that it imports.
 	Code string
 }
@@ -90,6 +92,10 @@ func Load(c *hostops.Call, a []quickjs.Value, g *Grants) (quickjs.Value, error) 
 		return c.NewJSON([2]string{"ERR_UNKNOWN_BUILTIN_MODULE", message})
 	case strings.HasPrefix(id, ".") || strings.HasPrefix(id, "/"):
 		return c.NewJSON([2]string{"MODULE_NOT_FOUND", fmt.Sprintf("Cannot find module '%s': it is not among the files", id)})
+	}
+	if g.Withheld != nil && g.Withheld(id) {
+		message := fmt.Sprintf("Cannot find module '%s': it is installed, but this policy may not import it", id)
+		return c.NewJSON([2]string{"MODULE_NOT_FOUND", message})
 	}
 	const format = "Cannot find module '%s': nothing is installed at run time; give its files as node_modules/%s/…"
 	return c.NewJSON([2]string{"MODULE_NOT_FOUND", fmt.Sprintf(format, id, id)})
