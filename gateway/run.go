@@ -47,6 +47,10 @@ func (e *executor) begin(ctx context.Context, s api.Submission) (*run, error) {
 		r.decision = undecided(s.Request)
 		return r, err
 	}
+	if r.decision.Effect == policy.Allow {
+		// If the snapshot is damaged, it grants nothing, and the function ends the execution.
+		r.decision.Grants, _, _ = governance.Narrowed(r.decision.Grants, s.Resume)
+	}
 	r.step(audit.Decided)
 	return r, nil
 }

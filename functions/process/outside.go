@@ -42,6 +42,10 @@ func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 	if d.Effect != policy.Allow || len(inv.Replay) > 0 {
 		return nil
 	}
+	var err error
+	if d.Grants, _, err = governance.Narrowed(d.Grants, inv.Resume); err != nil {
+		return nil
+	}
 	a := access{outside: o, network: runner.NetworkOf(d.Grants), tools: d.Grants.Tools, secrets: d.Grants.Secrets,
 		engine: d.Grants.Engine, memory: d.Grants.MemoryBytes}
 	if o.MemoryBytes > 0 {

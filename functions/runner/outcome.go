@@ -30,6 +30,17 @@ func (o *outcome) step(name string) {
 	o.custody = append(o.custody, audit.Step{Step: name, AtMs: float64(at.Microseconds()) / 1000})
 }
 
+// narrow narrows the decision about a segment that continues an execution, and takes the grants off its snapshot.
+func (o *outcome) narrow() (err error) {
+	if o.inv.Resume == nil {
+		return nil
+	}
+	resume := *o.inv.Resume
+	o.decision.Grants, resume.Snapshot, err = governance.Narrowed(o.decision.Grants, &resume)
+	o.inv.Resume = &resume
+	return err
+}
+
 func (o *outcome) base() execution.Result {
 	return execution.Result{
 		ID: o.inv.ID, Logs: []execution.Log{}, Policy: o.decision.Tier,
@@ -53,7 +64,7 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 	o.packages = out.Packages
 	r.Status = status(out)
 	if p := out.Parked; r.Status == execution.Paused {
-		r.Waiting, r.Snapshot = waiting(p), p.Snapshot
+		r.Waiting, r.Snapshot = waiting(p), governance.WithGrants(p.Snapshot, o.decision.Grants)
 	}
 	if s := o.inv.Session; s != nil {
 		r.Session, r.Pure = &s.SessionRef, false

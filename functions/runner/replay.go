@@ -112,6 +112,10 @@ func (r *Runner) replayOne(ctx context.Context, rec audit.Record, state *played)
 	if o.decision.Effect != policy.Allow {
 		return Replayed{}, fmt.Errorf("the policy now refuses it: %v", o.decision.Violations)
 	}
+	if err := o.narrow(); err != nil {
+		return Replayed{}, err
+	}
+	of = o.inv.Segments
 	calls := r.calls()
 	defer calls.Close()
 	grants, err := r.grantsOf(o.decision.Grants, q, o.inv.Segments, calls)

@@ -151,6 +151,10 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 			return execution.Result{}, err
 		}
 	}
+	if err := o.narrow(); err != nil {
+		o.step(audit.Finished)
+		return o.lost("the snapshot of the execution is not valid"), nil
+	}
 	calls := r.callsOf(o.inv)
 	defer calls.Close()
 	grants, err := r.grantsOf(o.decision.Grants, o.inv.Request, o.inv.Segments, calls)

@@ -277,3 +277,53 @@ func TestWaitsOutliveTheEngine(t *testing.T) {
 		t.Errorf("it says at its start: %s", &log)
 	}
 }
+
+// A host that the deployment opens or closes while an execution waits is closed to the execution when it continues.
+func TestResumedExecutionHasTheNarrowerPolicy(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("reached")) // the caller would see a lost answer
+	}))
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	closed := []string{"AUDIT_STORE=file://" + filepath.Join(dir, "audit"), "RATE_LIMIT_MAX_REQUESTS=1000000"}
+	opened := append(closed[:len(closed):len(closed)], "EGRESS_ALLOW="+strings.TrimPrefix(server.URL, "http://"))
+	body, err := json.Marshal(map[string]any{"input": server.URL, "code": `await airlock.approve({title: "Go?"});
+return await fetch(input).then((r) => r.text(), (e) => "refused")`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pause := func(p *program) string {
+		status, v := p.post(t.Context(), t, "/api/execute", string(body))
+		if status != 202 {
+			t.Fatal(status, v)
+		}
+		return v["id"].(string)
+	}
+	resume := func(p *program, id, want string) {
+		status, v := p.post(t.Context(), t, "/api/executions/"+id+"/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`)
+		if status != 200 || v["result"] != want {
+			t.Errorf("it continues with %d %v, want %s", status, v, want)
+		}
+		var newest struct{ Items []struct{ ID string } }
+		page := get(t, p.url+"/api/audit/executions?limit=1")
+		if err := json.Unmarshal([]byte(page), &newest); err != nil || len(newest.Items) != 1 {
+			t.Fatal(err, page)
+		}
+		record := get(t, p.url+"/api/audit/execution/"+newest.Items[0].ID)
+		if !strings.Contains(record, `"parent":"`+id) ||
+			strings.Contains(record, `"openedHosts":[]`) != (want == "refused") {
+			t.Errorf("the record of the segment: %s", record)
+		}
+	}
+	p := start(t, closed...)
+	loosened := pause(p)
+	killed(t, p)
+	p = start(t, opened...)
+	resume(p, loosened, "refused")
+	tightened := pause(p)
+	resume(p, pause(p), "reached")
+	killed(t, p)
+	p = start(t, closed...)
+	resume(p, tightened, "refused")
+}
