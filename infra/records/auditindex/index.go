@@ -239,7 +239,7 @@ func (x *Index) openFile(ctx context.Context) error {
 	}
 	dsn := url.URL{Scheme: "file", Path: x.path,
 		RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&" +
-			"_pragma=cache_size(-65536)&_pragma=wal_autocheckpoint(8000)"}
+			"_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(8000)"}
 	x.db, err = sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return err
