@@ -12,7 +12,7 @@ declare function queueMicrotask(callback: () => void): void;
 declare function structuredClone<T>(value: T): T;
 declare function atob(base64: string): string;
 declare function btoa(bytes: string): string;
-/** As in browsers; beside them the language itself (ES2023), Event, EventTarget, FormData, File, crypto.subtle and the streams of the web. */
+/** As in browsers; beside them the language itself (ES2023), Event, EventTarget, FormData, URLPattern, File, crypto.subtle and the streams of the web. */
 declare class URL { constructor(url: string, base?: string | URL); href: string; searchParams: URLSearchParams; }
 declare class URLSearchParams { constructor(init?: string | Record<string, string>); get(name: string): string | null; }
 declare class TextEncoder { encode(text?: string): Uint8Array; }

@@ -39,7 +39,7 @@ func builtin(name string) bool {
 	case "airlock", "api", "secrets", "addEventListener", "removeEventListener",
 		"dispatchEvent", "onerror", "reportError", "Crypto",
 		"CryptoKey", "SubtleCrypto", "CustomEvent", "ErrorEvent", "MessageChannel", "MessageEvent", "MessagePort",
-		"QuotaExceededError", "navigator", "Performance", "PerformanceEntry",
+		"QuotaExceededError", "URLPattern", "navigator", "Performance", "PerformanceEntry",
 		"PerformanceMark", "PerformanceMeasure", "ByteLengthQueuingStrategy", "CountQueuingStrategy",
 		"CompressionStream", "DecompressionStream", "TextDecoderStream", "TextEncoderStream",
 		"ReadableByteStreamController", "ReadableStreamBYOBReader", "ReadableStreamBYOBRequest",

@@ -20,7 +20,7 @@ import (
 
 // wptFolders are run, and counted by these names. A test belongs to the first that fits.
 var wptFolders = []string{
-	"url", "encoding", "compression", "streams", "fetch/api/headers", "fetch/api/body", "fetch/api/request",
+	"url", "urlpattern", "encoding", "compression", "streams", "fetch/api/headers", "fetch/api/body", "fetch/api/request",
 	"fetch/api/response",
 	"html/webappapis/timers", "html/webappapis/microtask-queuing", "html/webappapis/structured-clone",
 	"html/webappapis/atob",

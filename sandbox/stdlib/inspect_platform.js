@@ -7,6 +7,7 @@
 
   const show = (name, what) => { p.mapSet(shown, globalThis[name].prototype, what); };
   show('URL', ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'searchParams', 'hash']);
+  show('URLPattern', ['protocol', 'username', 'password', 'hostname', 'port', 'pathname', 'search', 'hash']);
   show('Response', ['status', 'statusText', 'headers', 'body', 'bodyUsed', 'ok', 'redirected', 'type', 'url']);
   show('Request', ['method', 'url', 'headers', 'destination', 'referrer', 'referrerPolicy', 'mode', 'credentials', 'cache', 'redirect', 'integrity', 'keepalive', 'isReloadNavigation', 'isHistoryNavigation', 'signal']);
   show('Blob', ['size', 'type']);

@@ -14,7 +14,7 @@ var order = [...]string{
 	"primordials.js", "native.js", "language.js", "date.js", "errors.js", "host.js", "garbage.js", "webidl.js",
 	"inspect.js", "inspect_layout.js",
 	"inspect_errors.js", "inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js",
-	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "encoding.js", "clone.js",
+	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "urlpattern.js", "encoding.js", "clone.js",
 	"streams_base.js", "streams_readable.js", "streams_default.js", "streams_byob.js", "streams_byte.js",
 	"streams_writable.js", "streams_transform.js",
 	"streams_pipe.js", "streams_tee.js", "streams_text.js",

@@ -18,7 +18,7 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 		"WeakSet", "Symbol", "BigInt", "Error", "TypeError", "RangeError", "SyntaxError", "EvalError", "ReferenceError",
 		"URIError", "AggregateError", "DataView", "Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array",
 		"Int32Array", "Uint32Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array", "URL",
-		"URLSearchParams", "TextEncoder", "TextDecoder", "Iterator", "WeakRef"} {
+		"URLPattern", "URLSearchParams", "TextEncoder", "TextDecoder", "Iterator", "WeakRef"} {
 		out[name] = &Symbol{Name: name, Class: true, Callable: true}
 	}
 	// Their members are functions, and a function's constructor is Function.
