@@ -79,7 +79,7 @@ func (r *Runner) grantsOf(
 		}
 		if t.Via == execution.ToolOfCaller {
 			tool.Call = r.callerTool(t.Name)
-		} else if call, timeout, ok := calls.Tool(t.Name); ok && t.URL == "" {
+		} else if call, timeout, ok := calls.Tool(t.Name); ok && t.URL == "" && !t.Durable {
 			if tool.CallVia, tool.Timeout = call, timeout; sandbox.CheckTool(tool) != nil {
 				tool.InputSchema, tool.OutputSchema = nil, nil // these are the server's, which checks its own input
 			}

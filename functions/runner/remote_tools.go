@@ -79,3 +79,16 @@ func (noTools) Server(string) string { return "" }
 
 // Close implements ToolCalls.
 func (noTools) Close() {}
+
+// replayedCalls stands for the servers of a recorded execution, which may no longer be attached. A replay takes their
+// answers from the record.
+type replayedCalls struct{ noTools }
+
+// Tool implements ToolCalls.
+func (replayedCalls) Tool(string) (CallVia, time.Duration, bool) {
+	return func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			return nil, errors.New("a replay calls no server")
+		}
+	}, 0, true
+}

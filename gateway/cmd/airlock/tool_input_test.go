@@ -107,21 +107,9 @@ func TestToolsAskForInput(t *testing.T) {
 	if v = resume(path, `{"seq":1,"decision":"reject"}`, http.StatusOK); v["result"] != "not paid: decline" {
 		t.Error(v)
 	}
-	var page struct{ Items []audit.Record }
-	if err := json.Unmarshal([]byte(get(t, p.url+"/api/audit/executions")), &page); err != nil {
-		t.Fatal(err)
-	}
-	if len(page.Items) < 5 {
-		t.Errorf("%d records", len(page.Items))
-	}
-	for _, r := range page.Items {
-		if r.Decision != nil {
-			continue
-		}
-		status, v := p.post(t.Context(), t, "/api/audit/execution/"+r.ID+"/replay", "")
-		if status != http.StatusOK || v["same"] != true {
-			t.Errorf("replay of segment %d: %d %v", r.Segment, status, v)
-		}
+	undecided := func(r audit.Record) bool { return r.Decision == nil }
+	if n := replays(t, p, store, undecided); n < 5 {
+		t.Errorf("%d records are replayed", n)
 	}
 	// A server learns that a call cannot wait.
 	_, v = p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(`return bank.pay.sync({to: "Ada"})`)+`}`)
