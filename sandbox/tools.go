@@ -66,9 +66,7 @@ func (r *run) grantTools(executionID string, client *egress.Client, told *setup)
 			out, err := made.Call(ctx, payload)
 			return hostops.Answer{JSON: out}, err
 		}
-		if t.CallVia != nil {
-			call = r.waits.asking(t.Name, call)
-		}
+		call = r.waits.asking(t.Name, call)
 		waits := r.waits.grantDurable(&r.requests, t, made, call)
 		if !waits {
 			r.requests.counted["tool:"+t.Name], inline[t.Name] = call, made

@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/toolinput"
 )
 
 const (
@@ -46,6 +47,8 @@ type followed struct {
 	secret string
 	stop   context.CancelFunc
 	asked  chan struct{} // closed once it has been asked
+	// questions are those of a command.
+	questions *questions
 	// The rest belongs to the catalogue's lock.
 	tools   []execution.Tool
 	offers  execution.Offers
@@ -73,7 +76,9 @@ func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 	for _, server := range servers.list {
 		f := before[server]
 		if f == nil {
-			f = &followed{server: server, secret: servers.hidden(&server), asked: make(chan struct{})}
+			f = &followed{
+				server: server, secret: servers.hidden(&server), asked: make(chan struct{}), questions: newQuestions(),
+			}
 			var running context.Context
 			running, f.stop = context.WithCancel(c.running)
 			c.done.Go(func() { c.follow(running, f) })
@@ -256,11 +261,11 @@ func (c *Catalogue) fail(f *followed, err error) {
 // open opens a session with a server. changed is called when its tools may have changed, or its process has ended.
 func (c *Catalogue) open(ctx context.Context, f *followed, changed func()) (*sdk.ClientSession, error) {
 	if f.server.Command == "" {
-		return connect(ctx, &f.server, &authorized{c.network, &f.server, f.secret}, changed)
+		return connect(ctx, &f.server, &authorized{c.network, &f.server, f.secret}, changed, nil)
 	}
 	c.done.Add(1)
 	opened := make(chan *sdk.ClientSession, 1)
-	session, err := startSession(ctx, &f.server, f.secret, changed, func(err error) {
+	session, err := startSession(ctx, &f.server, f.secret, changed, f.questions, func(err error) {
 		defer c.done.Done()
 		c.lost(f, <-opened, err)
 		changed()
@@ -289,8 +294,8 @@ func (c *Catalogue) lost(f *followed, session *sdk.ClientSession, err error) {
 	}
 }
 
-// Call calls a tool of a server that is a command. The text of an error is for guests. The caller bounds how many calls
-// go on at once.
+// Call calls a tool of a server that is a command. The text of an error is for guests; if ctx allows it, the error may
+// be a *toolinput.Request. The caller bounds how many calls go on at once.
 func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
 	namespace, name, _ := strings.Cut(tool, ":")
 	c.mu.Lock()
@@ -300,18 +305,27 @@ func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessag
 		return nil, errors.New("there is no server of " + namespace)
 	}
 	f := c.followed[c.servers.list[i]]
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, f.server.Timeout)
+	defer cancel()
+	select {
+	case <-f.asked: // an execution may continue as soon as its gateway has started
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
 	session, problem := f.session, f.problem
 	c.mu.Unlock()
 	if session == nil {
 		return nil, errors.New(cmp.Or(problem, notYet))
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.server.Timeout)
-	defer cancel()
 	late := fmt.Errorf("the server of %s has not answered in time", namespace)
-	result, err := callOver(ctx, &f.server, session, name, params, f.secret)
+	result, err := callOver(ctx, &f.server, session, f.questions, name, params, f.secret)
+	asked := (*toolinput.Request)(nil)
 	switch refusal := refusalOf(err, f.secret); {
 	case err == nil:
 		return result, nil
+	case errors.As(err, &asked):
+		return nil, asked
 	case ctx.Err() != nil:
 		return nil, late
 	case refusal != "":

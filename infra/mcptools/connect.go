@@ -25,11 +25,12 @@ const (
 )
 
 // connect opens a session. ctx bounds the opening only. If changed is not nil, connect also listens and calls it
-// whenever the server reports that its tools, resources or prompts have changed.
-func connect(ctx context.Context, server *Server, network http.RoundTripper,
-	changed func()) (*sdk.ClientSession, error) {
-	session, err := newClient(changed).Connect(ctx, &sdk.StreamableClientTransport{
-		Endpoint: server.URL, DisableStandaloneSSE: changed == nil, MaxRetries: -1, MaxEventSize: maxAnswer,
+// whenever the server reports that its tools, resources or prompts have changed. If q is not nil, it answers the
+// server's questions.
+func connect(ctx context.Context, server *Server, network http.RoundTripper, changed func(),
+	q *questions) (*sdk.ClientSession, error) {
+	session, err := newClient(changed, q).Connect(ctx, &sdk.StreamableClientTransport{
+		Endpoint: server.URL, DisableStandaloneSSE: changed == nil && q == nil, MaxRetries: -1, MaxEventSize: maxAnswer,
 		HTTPClient: outbound.Over(network),
 	}, nil)
 	if err != nil {
@@ -39,8 +40,8 @@ func connect(ctx context.Context, server *Server, network http.RoundTripper,
 }
 
 // newClient returns a client that calls changed, unless that is nil, whenever its server reports that its tools,
-// resources or prompts have changed.
-func newClient(changed func()) *sdk.Client {
+// resources or prompts have changed. If q is not nil, it answers the server's questions.
+func newClient(changed func(), q *questions) *sdk.Client {
 	options := &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	}
@@ -48,6 +49,9 @@ func newClient(changed func()) *sdk.Client {
 		options.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { changed() }
 		options.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { changed() }
 		options.PromptListChangedHandler = func(context.Context, *sdk.PromptListChangedRequest) { changed() }
+	}
+	if q != nil {
+		options.ElicitationHandler = q.answer
 	}
 	return sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, options)
 }

@@ -46,13 +46,14 @@ func offered(caps *sdk.ServerCapabilities, method string) bool {
 // callOver calls a tool over a session with a server, or the method of the protocol that it is named after. The value
 // does not show the secret.
 func callOver(
-	ctx context.Context, server *Server, session *sdk.ClientSession, name string, params json.RawMessage, secret string,
+	ctx context.Context, server *Server, session *sdk.ClientSession, q *questions, name string, params json.RawMessage,
+	secret string,
 ) (json.RawMessage, error) {
 	if name == execution.AnyMethod {
 		return nil, &refusedError{"the server can be reached again: run the code again"}
 	}
 	if !offered(session.InitializeResult().Capabilities, name) {
-		result, err := callTool(ctx, server, session, &sdk.CallToolParams{Name: name, Arguments: params}, secret)
+		result, err := callTool(ctx, server, session, q, &sdk.CallToolParams{Name: name, Arguments: params}, secret)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +77,7 @@ func callOver(
 		result, err = session.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: given.Cursor})
 	case execution.ReadResource:
 		var read *sdk.ReadResourceResult
-		read, err = session.ReadResource(ctx, &sdk.ReadResourceParams{URI: given.URI})
+		read, err = session.ReadResource(ctx, &sdk.ReadResourceParams{URI: given.URI, Meta: capabilities(session, false)})
 		if err == nil && read.NeedsInput() {
 			err = needsInput(server, read.InputRequests, secret)
 		}
@@ -85,7 +86,9 @@ func callOver(
 		result, err = session.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: given.Cursor})
 	default:
 		var prompt *sdk.GetPromptResult
-		prompt, err = session.GetPrompt(ctx, &sdk.GetPromptParams{Name: given.Name, Arguments: given.Arguments})
+		prompt, err = session.GetPrompt(ctx, &sdk.GetPromptParams{
+			Name: given.Name, Arguments: given.Arguments, Meta: capabilities(session, false),
+		})
 		if err == nil && prompt.NeedsInput() {
 			err = needsInput(server, prompt.InputRequests, secret)
 		}

@@ -208,13 +208,13 @@ func (w promptWriter) Write(p []byte) (int, error) {
 // startSession starts the command of a server and opens a session with it. ctx bounds the opening only. ended is called
 // when the process has ended, however that comes about.
 func startSession(
-	ctx context.Context, server *Server, secret string, changed func(), ended func(error),
+	ctx context.Context, server *Server, secret string, changed func(), q *questions, ended func(error),
 ) (*sdk.ClientSession, error) {
 	p, err := start(server, secret)
 	if err != nil {
 		return nil, err
 	}
-	session, err := newClient(changed).Connect(ctx, p.transport(), nil)
+	session, err := newClient(changed, q).Connect(ctx, p.transport(), nil)
 	if err != nil {
 		p.endsWithin(goodbye / 10) // its end, if there is one, says more than the end of its output
 		err = p.failure(server, connectError(ctx, server, err))

@@ -56,6 +56,8 @@ type connection struct {
 	done    chan struct{}
 	session *sdk.ClientSession
 	err     error
+	// questions is nil if the call that opened the session cannot wait for input.
+	questions *questions
 }
 
 // goodbye bounds the closing of a session.
@@ -126,7 +128,7 @@ func (e *Execution) call(ctx context.Context, server *Server, method string, par
 		if err != nil {
 			return nil, err
 		}
-		result, err := callOver(ctx, server, c.session, method, params, e.servers.hidden(server))
+		result, err := callOver(ctx, server, c.session, c.questions, method, params, e.servers.hidden(server))
 		if err == nil {
 			return result, nil
 		}
@@ -155,11 +157,15 @@ func (e *Execution) session(ctx context.Context, server *Server, network http.Ro
 	c, opened := e.open[server.Namespace]
 	if !opened {
 		c = &connection{done: make(chan struct{})}
+		if _, asks := toolinput.Of(ctx); asks {
+			c.questions = newQuestions()
+		}
 		e.open[server.Namespace] = c
 	}
 	e.mu.Unlock()
 	if !opened {
-		c.session, c.err = connect(ctx, server, &authorized{network, server, e.servers.secret(server.Secret)}, nil)
+		c.session, c.err = connect(ctx, server, &authorized{network, server, e.servers.secret(server.Secret)}, nil,
+			c.questions)
 		close(c.done)
 		if c.err != nil {
 			e.drop(server, c)

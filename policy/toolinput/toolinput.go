@@ -8,11 +8,12 @@ import (
 // A Request is the error of a call that needs input. Its texts and its schema are the server's and not trusted.
 type Request struct {
 	// Title and Detail say who asks for what.
-	Title, Detail string
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
 	// Schema is the JSON Schema of the input.
-	Schema json.RawMessage
+	Schema json.RawMessage `json:"schema"`
 	// State is JSON that the next round returns to the tool.
-	State json.RawMessage
+	State json.RawMessage `json:"state"`
 }
 
 // Error implements error.
@@ -32,8 +33,8 @@ type Response struct {
 
 // A Round is one of the calls that a tool needs to get its input. The first has neither State nor Response.
 type Round struct {
-	State    json.RawMessage
-	Response *Response
+	State    json.RawMessage `json:"state,omitempty"`
+	Response *Response       `json:"response,omitempty"`
 }
 
 type key struct{}

@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "ledger" {
 		os.Exit(serveLedger())
 	}
+	if len(os.Args) > 2 && os.Args[1] == "shop" {
+		os.Exit(serveShop(os.Args[2]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "function" {
 		if err := process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr, within); err != nil {
 			fmt.Fprintln(os.Stderr, err)

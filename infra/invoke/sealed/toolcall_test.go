@@ -25,6 +25,9 @@ func TestAnswerTool(t *testing.T) {
 		want   error
 	}{
 		"a call":               {message('q', 2, "{}"), false, true, nil},
+		"a round":              {message('i', 13, `{"params":{}}`), false, true, nil},
+		"a round without JSON": {message('i', 2, `{]`), false, false, sealed.ErrProtocol},
+		"too long a round":     {message('i', 4<<20+1, ""), false, false, sealed.ErrProtocol},
 		"nothing":              {"", true, false, io.EOF},
 		"half of the head":     {"q\x00", true, false, io.ErrUnexpectedEOF},
 		"half of a call":       {message('q', 9, "{}"), true, false, io.ErrUnexpectedEOF},

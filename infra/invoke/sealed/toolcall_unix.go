@@ -10,23 +10,35 @@ import (
 	"io"
 	"net"
 	"strings"
+
+	"github.com/airlock-run/airlock/policy/toolinput"
 )
 
 // The kinds of messages on the connection of a tool call.
 const (
 	kindParams  Kind = 'q'
+	kindRound   Kind = 'i' // the parameters of a call whose tool may ask for input
 	kindValue   Kind = 'v'
+	kindAsks    Kind = 'w' // a toolinput.Request
 	kindFailure Kind = 'x' // the text of the error
 )
+
+// round is the body of kindRound.
+type round struct {
+	Params json.RawMessage `json:"params"`
+	toolinput.Round
+}
 
 // The limits on the messages of a tool call in bytes.
 const (
 	maxToolParams = 1 << 20
+	maxToolRound  = 4 << 20
 	maxToolValue  = 4 << 20
 	maxToolError  = 4 << 10
 )
 
-// CallTool calls a tool of the caller of the current execution. The text of an error is for guests.
+// CallTool calls a tool of the caller of the current execution. The text of an error is for guests. If ctx allows it,
+// the error may be a *toolinput.Request.
 func (o *Outside) CallTool(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, error) {
 	d, err := o.ask(ctx, Request{Verb: VerbTool, Name: name})
 	switch {
@@ -40,7 +52,7 @@ func (o *Outside) CallTool(ctx context.Context, name string, params json.RawMess
 	defer d.conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = d.conn.Close() }) // which ends the call
 	defer stop()
-	kind, body, err := exchange(d.conn, params)
+	kind, body, err := exchange(ctx, d.conn, params)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -48,25 +60,42 @@ func (o *Outside) CallTool(ctx context.Context, name string, params json.RawMess
 		return nil, errors.New("the caller is gone")
 	case kind == kindValue:
 		return body, nil
+	case kind == kindAsks:
+		asked := &toolinput.Request{}
+		if err := json.Unmarshal(body, asked); err != nil {
+			return nil, errors.New("the caller is gone")
+		}
+		return nil, asked
 	}
 	return nil, errors.New(string(body))
 }
 
 // exchange sends the parameters of a call and reads its answer.
-func exchange(conn net.Conn, params []byte) (Kind, []byte, error) {
-	if _, err := conn.Write(appendMessage(nil, kindParams, params)); err != nil {
+func exchange(ctx context.Context, conn net.Conn, params []byte) (Kind, []byte, error) {
+	kind, answers := kindParams, kinds{kindValue: maxToolValue, kindFailure: maxToolValue}
+	if r, asks := toolinput.Of(ctx); asks {
+		var err error
+		if params, err = json.Marshal(round{params, r}); err != nil {
+			return 0, nil, err
+		}
+		kind, answers[kindAsks] = kindRound, maxToolValue
+	}
+	if _, err := conn.Write(appendMessage(nil, kind, params)); err != nil {
 		return 0, nil, err
 	}
-	return readMessage(conn, maxToolValue, kindValue, kindFailure)
+	return readMessage(conn, answers)
 }
 
-// readMessage reads a message of one of two kinds.
-func readMessage(r io.Reader, most int, a, b Kind) (Kind, []byte, error) {
+// kinds are those that a message may have, with their limits in bytes.
+type kinds map[Kind]int
+
+// readMessage reads a message of one of some kinds.
+func readMessage(r io.Reader, of kinds) (Kind, []byte, error) {
 	kind, n, err := Head(r)
 	if err != nil {
 		return 0, nil, err
 	}
-	if kind != a && kind != b || n > most {
+	if most, ok := of[kind]; !ok || n > most {
 		return 0, nil, fmt.Errorf("a tool call: %w", ErrProtocol)
 	}
 	body := make([]byte, n)
@@ -83,9 +112,16 @@ func AnswerTool(
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	_, params, err := readMessage(conn, maxToolParams, kindParams, kindParams)
+	kind, params, err := readMessage(conn, kinds{kindParams: maxToolParams, kindRound: maxToolRound})
 	if err != nil {
 		return err
+	}
+	if kind == kindRound {
+		var r round
+		if err := json.Unmarshal(params, &r); err != nil || len(r.Params) > maxToolParams {
+			return fmt.Errorf("a tool call: %w", ErrProtocol)
+		}
+		params, ctx = r.Params, toolinput.With(ctx, r.Round)
 	}
 	calling, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -98,7 +134,14 @@ func AnswerTool(
 		}
 	}()
 	value, err := call(calling, params)
-	answer := appendMessage(nil, kindValue, value)
+	answer, asked := appendMessage(nil, kindValue, value), (*toolinput.Request)(nil)
+	if kind == kindRound && errors.As(err, &asked) {
+		body, broken := json.Marshal(asked)
+		if err = broken; len(body) > maxToolValue {
+			err = errors.New("its request for input is too long")
+		}
+		answer = appendMessage(nil, kindAsks, body)
+	}
 	switch {
 	case err != nil:
 		text := err.Error()
