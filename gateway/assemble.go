@@ -159,6 +159,7 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	}
 	h.sessions = &sessions.Handlers{
 		Read: e.read, Respond: e.respond, Validate: e.Validate, Tier: tierOf(deps.Policy),
+		Ceiling: func(s api.Submission) policy.Grants { return deps.Policy.Ceiling(policyRequest(s)) },
 	}
 	h.e2b = &interpreter.Handlers{Sessions: h.sessions, Executor: e, Turns: e, Now: deps.Now}
 	h.piston = &piston.Handlers{

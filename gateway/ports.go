@@ -38,6 +38,8 @@ type Decider interface {
 	Validate(r policy.Request) (policy.Reason, bool)
 	// AnalyzeWith decides about code that does not run now. It finds every syntax error, at the cost of a second parse.
 	AnalyzeWith(ctx context.Context, r policy.Request, scanner scan.Func) (policy.Decision, error)
+	// Ceiling returns the most that a caller is granted under a tier, whatever the code asks for.
+	Ceiling(r policy.Request) policy.Grants
 	// Tiers returns the tiers that a request may name.
 	Tiers() []policy.Tier
 	// Hosts returns the hosts that the deployment opened.

@@ -48,8 +48,8 @@ func (e *executor) begin(ctx context.Context, s api.Submission) (*run, error) {
 		return r, err
 	}
 	if r.decision.Effect == policy.Allow {
-		// If the snapshot is damaged, it grants nothing, and the function ends the execution.
-		r.decision.Grants, _, _ = governance.Narrowed(r.decision.Grants, s.Resume)
+		// If what was granted before is damaged, nothing is granted, and the function ends the execution.
+		r.decision.Grants, _, _ = governance.Narrowed(r.decision.Grants, invocationOf(s).Segments)
 	}
 	r.step(audit.Decided)
 	return r, nil

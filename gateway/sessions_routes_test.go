@@ -33,8 +33,8 @@ func (f *console) invoke(
 ) (execution.Reply, error) {
 	r := execution.Result{ID: inv.ID, Status: execution.Completed, Policy: inv.Request.Policy, Engine: "quickjs",
 		EngineBuild: "b", Pure: true}
-	if inv.Session == nil {
-		return execution.Reply{}, errors.New("it is no step")
+	if inv.Session == nil || len(inv.Session.Granted) == 0 {
+		return execution.Reply{}, errors.New("it is no step, or nothing says what its session was granted")
 	}
 	all := append(bytes.Clone(inv.Session.Snapshot), inv.Request.Code+";"...)
 	switch inv.Request.Code {

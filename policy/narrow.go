@@ -6,8 +6,9 @@ import (
 	"github.com/airlock-run/airlock/policy/address"
 )
 
-// Narrow returns the powers that both a and b grant, and of two limits the lower one. The engine is that of a. So is
-// Waits.MaxAge, which counts from the first pause of an execution and is decided then.
+// Narrow returns the powers that both a and b grant, and of two limits the lower one. The tools of either may be
+// patterns. The engine is that of a. So is Waits.MaxAge, which counts from the first pause of an execution and is
+// decided then.
 func Narrow(a, b Grants) Grants {
 	out := a
 	limits := Limits{
@@ -26,7 +27,7 @@ func Narrow(a, b Grants) Grants {
 		out.Secrets = append(out.Secrets, name)
 		out.SecretHosts[name] = address.Intersect(a.SecretHosts[name], b.SecretHosts[name])
 	}
-	out.Tools, out.Packages = common(a.Tools, b.Tools), common(a.Packages, b.Packages)
+	out.Tools, out.Packages = commonTools(a.Tools, b.Tools), common(a.Packages, b.Packages)
 	out.Modules = slices.Clone(intersectModules(a.Modules, b.Modules))
 	out.Files = weaker(fileAccess, a.Files, b.Files)
 	out.Waits.MaxPending = min(a.Waits.MaxPending, b.Waits.MaxPending)
@@ -70,6 +71,23 @@ func common(a, b []string) []string {
 	for _, s := range a {
 		if slices.Contains(b, s) {
 			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// commonTools returns the tools that two lists of names and patterns have in common.
+func commonTools(a, b []string) []string {
+	var out []string
+	for _, x := range a {
+		if toolAllowed(b, x) {
+			out = append(out, x)
+			continue
+		}
+		for _, y := range b {
+			if toolAllowed([]string{x}, y) {
+				out = append(out, y)
+			}
 		}
 	}
 	return out

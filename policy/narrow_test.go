@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/deployment"
 )
 
 func TestNarrow(t *testing.T) {
@@ -78,4 +79,39 @@ func text(t *testing.T, g policy.Grants) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// The ceiling of a caller is what any request of the caller can be granted.
+func TestCeiling(t *testing.T) {
+	set, err := deployment.Parse("policy.yaml", []byte(`
+version: 1
+hosts: [a.test, b.test]
+secrets: {KEY: [a.test], OTHER: [b.test]}
+tenants:
+  acme: {hosts: [a.test], secrets: [KEY], tools: [crm.*, x.one], limits: {timeout: 2s}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := set.Ceiling(policy.Request{Tier: "standard", Tenant: "acme", Scopes: []string{"tool:crm.read", "tool:x.*"}})
+	if g.Timeout != 2*time.Second {
+		t.Errorf("the timeout is %s", g.Timeout)
+	}
+	for name, c := range map[string]struct{ got, want []string }{
+		"hosts": {g.Hosts, []string{"a.test"}}, "opened hosts": {g.OpenedHosts, []string{"a.test"}},
+		"secrets": {g.Secrets, []string{"KEY"}}, "tools": {g.Tools, []string{"crm.read", "x.one"}},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	ask := policy.Request{Code: "1", Tier: "standard", Tenant: "acme", Secrets: []string{"KEY"},
+		Tools: []string{"crm:read", "x:one"}, Scopes: []string{"tool:crm.read", "tool:x.*"}}
+	now := set.Decide(ask).Grants
+	if diff := cmp.Diff(text(t, now), text(t, policy.Narrow(now, set.Ceiling(ask)))); diff != "" {
+		t.Errorf("the ceiling narrows what it is the ceiling of: %s", diff)
+	}
+	if g := set.Ceiling(policy.Request{Tier: "unknown"}); len(g.Tools) > 0 || g.Timeout > 0 {
+		t.Errorf("an unknown tier grants %+v", g)
+	}
 }

@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -41,6 +42,8 @@ type SessionStep struct {
 	ForkOf string `json:"forkOf,omitempty"`
 	// EngineBuild is the build of the engine that made the snapshot, if it is known.
 	EngineBuild string `json:"engineBuild,omitempty"`
+	// Granted is the most that steps may be granted: what the policy allowed when the session began.
+	Granted json.RawMessage `json:"granted,omitempty"`
 }
 
 // check returns an error unless the step is well formed.
@@ -78,4 +81,6 @@ type Session struct {
 	Restarted bool `json:"restarted,omitempty"`
 	// ForkOf is the session that this one is a fork of, until a step of its own has completed.
 	ForkOf string `json:"forkOf,omitempty"`
+	// Granted is what the policy allowed when the session began. Sessions of earlier releases have none.
+	Granted json.RawMessage `json:"granted,omitempty"`
 }

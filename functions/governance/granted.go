@@ -20,10 +20,7 @@ type keptGrants policy.Grants
 
 // WithGrants returns the snapshot of a segment with its grants.
 func WithGrants(snapshot []byte, g policy.Grants) []byte {
-	text, err := json.Marshal(keptGrants(g))
-	if err != nil {
-		panic(err) // the type has no value that cannot be encoded
-	}
+	text := EncodeGrants(g)
 	out := make([]byte, 0, len(grantsMagic)+binary.MaxVarintLen64+len(text)+len(snapshot))
 	out = binary.AppendUvarint(append(out, grantsMagic...), uint64(len(text)))
 	return append(append(out, text...), snapshot...)
@@ -47,15 +44,26 @@ func takeGrants(kept []byte) (snapshot []byte, g policy.Grants, ok bool, err err
 	return text[size:], policy.Grants(then), true, nil
 }
 
-// Narrowed returns what a segment that continues with r is granted, of what the policy grants now: no more than the
-// segment before it had. It also returns the snapshot without those grants.
-func Narrowed(now policy.Grants, r *execution.Resume) (policy.Grants, []byte, error) {
-	if r == nil || len(r.Snapshot) == 0 {
+// EncodeGrants returns grants in JSON that loses nothing but Waits.MaxAge.
+func EncodeGrants(g policy.Grants) json.RawMessage { return Encode(keptGrants(g)) }
+
+// Narrowed returns what an execution is granted of what the policy grants now: a segment that continues one has no more
+// than the segment before it, and a step has no more than its session at its beginning. It also returns the snapshot of
+// the segment without those grants.
+func Narrowed(now policy.Grants, of execution.Segments) (g policy.Grants, snapshot []byte, err error) {
+	if step := of.Session; step != nil && len(step.Granted) > 0 {
+		var then keptGrants
+		if err := json.Unmarshal(step.Granted, &then); err != nil {
+			return g, nil, errors.New("the grants of a session are damaged")
+		}
+		return policy.Narrow(now, policy.Grants(then)), nil, nil
+	}
+	if of.Resume == nil || len(of.Resume.Snapshot) == 0 {
 		return now, nil, nil
 	}
-	snapshot, then, ok, err := takeGrants(r.Snapshot)
+	snapshot, then, ok, err := takeGrants(of.Resume.Snapshot)
 	if err != nil {
-		return policy.Grants{}, nil, err
+		return g, nil, err
 	}
 	if ok {
 		now = policy.Narrow(now, then)

@@ -43,7 +43,7 @@ func (o Outside) Begin(inv execution.Invocation) localinvoke.Access {
 		return nil
 	}
 	var err error
-	if d.Grants, _, err = governance.Narrowed(d.Grants, inv.Resume); err != nil {
+	if d.Grants, _, err = governance.Narrowed(d.Grants, inv.Segments); err != nil {
 		return nil
 	}
 	a := access{outside: o, network: runner.NetworkOf(d.Grants), tools: d.Grants.Tools, secrets: d.Grants.Secrets,

@@ -16,6 +16,8 @@ type outcome struct {
 	inv      execution.Invocation
 	now      func() time.Time
 	keepCode bool
+	// maxMemory is the memory that this function gives to any tier, or 0.
+	maxMemory int64
 	// codeSHA256 is the hash of the code that runs.
 	codeSHA256 string
 	decision   policy.Decision
@@ -30,14 +32,15 @@ func (o *outcome) step(name string) {
 	o.custody = append(o.custody, audit.Step{Step: name, AtMs: float64(at.Microseconds()) / 1000})
 }
 
-// narrow narrows the decision about a segment that continues an execution, and takes the grants off its snapshot.
+// narrow narrows the decision about a segment that continues an execution, or about a step of a session. It takes the
+// grants off the snapshot of a segment.
 func (o *outcome) narrow() (err error) {
-	if o.inv.Resume == nil {
-		return nil
+	var snapshot []byte
+	o.decision.Grants, snapshot, err = governance.Narrowed(o.decision.Grants, o.inv.Segments)
+	if o.inv.Resume != nil {
+		resume := *o.inv.Resume
+		resume.Snapshot, o.inv.Resume = snapshot, &resume
 	}
-	resume := *o.inv.Resume
-	o.decision.Grants, resume.Snapshot, err = governance.Narrowed(o.decision.Grants, &resume)
-	o.inv.Resume = &resume
 	return err
 }
 
@@ -64,7 +67,11 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 	o.packages = out.Packages
 	r.Status = status(out)
 	if p := out.Parked; r.Status == execution.Paused {
-		r.Waiting, r.Snapshot = waiting(p), governance.WithGrants(p.Snapshot, o.decision.Grants)
+		kept := o.decision.Grants
+		if o.maxMemory > 0 {
+			kept.MemoryBytes = min(kept.MemoryBytes, o.maxMemory)
+		}
+		r.Waiting, r.Snapshot = waiting(p), governance.WithGrants(p.Snapshot, kept)
 	}
 	if s := o.inv.Session; s != nil {
 		r.Session, r.Pure = &s.SessionRef, false

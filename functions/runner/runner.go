@@ -121,7 +121,8 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation,
 	if err != nil {
 		return execution.Result{}, err
 	}
-	o := &outcome{inv: inv, now: r.cfg.Now, keepCode: r.cfg.KeepCode, codeSHA256: codeSHA256}
+	o := &outcome{inv: inv, now: r.cfg.Now, keepCode: r.cfg.KeepCode, maxMemory: r.cfg.MaxMemoryBytes,
+		codeSHA256: codeSHA256}
 	if o.inv.ReceivedAt.IsZero() {
 		o.inv.ReceivedAt = r.cfg.Now()
 	}

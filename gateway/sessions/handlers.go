@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/policy"
@@ -53,6 +55,8 @@ type Handlers struct {
 	Respond func(c *fiber.Ctx, s api.Submission) error
 	// Validate returns the error of a submission that is not valid.
 	Validate func(s api.Submission) error
+	// Ceiling returns the most that the policy grants the caller of a submission under its tier.
+	Ceiling func(s api.Submission) policy.Grants
 	// Tier returns a tier by its name.
 	Tier func(name string) (policy.Tier, bool)
 }
@@ -125,14 +129,34 @@ func (h *Handlers) make(ctx context.Context, from api.Submission, o api.SessionO
 		return job, err
 	case o.From == "" && o.Step != nil:
 		return job, api.Invalid("step", "belongs to a fork")
-	case o.From == "":
-		return h.Sessions.create(ctx, from, tier.Name, age)
+	}
+	made := h.Sessions.newJob(from, tier.Name, age)
+	if made.Wait.Session.Granted, err = h.granted(from, tier.Name, job); err != nil {
+		return made, err
+	}
+	if o.From == "" {
+		return made, h.Sessions.store(ctx, made)
 	}
 	step, err := stepOf(o, job)
 	if err != nil {
 		return job, err
 	}
-	return h.Sessions.fork(ctx, from, job, step, age)
+	return h.Sessions.fork(ctx, made, job, step)
+}
+
+// granted returns the most that the steps of a new session may be granted. of is the session that it is a fork of.
+func (h *Handlers) granted(from api.Submission, tier string, of execution.Job) (json.RawMessage, error) {
+	from.Request = execution.Request{Code: "0", Policy: tier}
+	from.Waits = true
+	most := h.Ceiling(from)
+	if of.Wait != nil {
+		before := execution.SessionStep{Granted: of.Wait.Session.Granted}
+		var err error
+		if most, _, err = governance.Narrowed(most, execution.Segments{Session: &before}); err != nil {
+			return nil, unreadable(err)
+		}
+	}
+	return governance.EncodeGrants(most), nil
 }
 
 // stepOf returns the step of a session that a fork begins after.

@@ -67,14 +67,7 @@ func running(job execution.Job, now time.Time) bool {
 	return in.Running != "" && now.Before(in.Until)
 }
 
-// create stores a new session for the caller of a submission.
-func (s *Sessions) create(
-	ctx context.Context, from api.Submission, tier string, age time.Duration,
-) (execution.Job, error) {
-	job := s.newJob(from, tier, age)
-	return job, s.store(ctx, job)
-}
-
+// newJob returns a new session for the caller of a submission.
 func (s *Sessions) newJob(from api.Submission, tier string, age time.Duration) execution.Job {
 	now := s.cfg.Now().UTC()
 	from.ID, from.Request = execution.SessionID(s.cfg.NewID()), execution.Request{Policy: tier}
@@ -104,11 +97,8 @@ func (s *Sessions) store(ctx context.Context, job execution.Job) error {
 	return s.cfg.Store.Submit(ctx, job)
 }
 
-// fork stores a new session that has the state of another after a step.
-func (s *Sessions) fork(
-	ctx context.Context, from api.Submission, job execution.Job, step int, age time.Duration,
-) (execution.Job, error) {
-	made := s.newJob(from, job.Wait.Tier, age)
+// fork stores a new session with the state of another after a step.
+func (s *Sessions) fork(ctx context.Context, made, job execution.Job, step int) (execution.Job, error) {
 	if step > 0 && !job.Wait.Session.Restarted {
 		made.Wait.Segment, made.Wait.EngineBuild = step, job.Wait.EngineBuild
 		made.Wait.Session.ForkOf = job.ID
@@ -176,7 +166,8 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	}
 	release = func() { s.release(ctx, job.ID, step.ID) }
 	next := &execution.SessionStep{SessionRef: execution.SessionRef{ID: job.ID, Step: job.Wait.Segment + 1}}
-	next.Restarted, next.ForkOf = job.Wait.Session.Restarted, job.Wait.Session.ForkOf
+	in := job.Wait.Session
+	next.Restarted, next.ForkOf, next.Granted = in.Restarted, in.ForkOf, in.Granted
 	if job.Wait.Segment > 0 && !next.Restarted {
 		next.EngineBuild = job.Wait.EngineBuild
 		if next.Snapshot, err = s.open(job, job.Wait.Segment); err != nil {
@@ -209,7 +200,8 @@ func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Re
 			return err
 		}
 		all := before.add(step{j.Wait.Segment, sealed})
-		j.Wait.Changed, j.Wait.Session = s.cfg.Now().UTC(), &execution.Session{Kept: len(all) - 1}
+		j.Wait.Changed = s.cfg.Now().UTC()
+		j.Wait.Session = &execution.Session{Kept: len(all) - 1, Granted: j.Wait.Session.Granted}
 		j.Snapshot = all.encode()
 		return nil
 	})
@@ -223,7 +215,7 @@ func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Re
 func (s *Sessions) restart(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(j *execution.Job) {
 		j.Wait.Changed, j.Wait.EngineBuild, j.Snapshot = s.cfg.Now().UTC(), "", nil
-		j.Wait.Session = &execution.Session{Restarted: j.Wait.Segment > 0}
+		j.Wait.Session = &execution.Session{Restarted: j.Wait.Segment > 0, Granted: j.Wait.Session.Granted}
 	})
 	return err
 }

@@ -149,6 +149,9 @@ func (r *Rules) AnalyzeWith(ctx context.Context, ask policy.Request, read scan.F
 	return r.set.Load().AnalyzeWith(ctx, ask, read)
 }
 
+// Ceiling implements gateway.Decider.
+func (r *Rules) Ceiling(ask policy.Request) policy.Grants { return r.set.Load().Ceiling(ask) }
+
 // Tiers implements gateway.Decider.
 func (r *Rules) Tiers() []policy.Tier { return r.set.Load().Tiers() }
 

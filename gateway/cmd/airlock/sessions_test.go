@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -126,4 +128,46 @@ func TestSessionsCommand(t *testing.T) {
 	if code != exitUsage || !strings.Contains(errs, "--session: is for --server") {
 		t.Errorf("--session without a gateway: exit %d, %s", code, errs)
 	}
+}
+
+// A host that the deployment opens or closes after the beginning of a session is closed to its steps and to its forks.
+func TestSessionHasTheNarrowerPolicy(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("reached")) // the caller would see a lost answer
+	}))
+	t.Cleanup(server.Close)
+	closed := []string{"AUDIT_STORE=file://" + filepath.Join(t.TempDir(), "audit"), "RATE_LIMIT_MAX_REQUESTS=1000000"}
+	opened := append(closed[:len(closed):len(closed)], "EGRESS_ALLOW="+strings.TrimPrefix(server.URL, "http://"))
+	body, err := json.Marshal(map[string]any{"input": server.URL,
+		"code": `await fetch(input).then((r) => r.text(), (e) => "refused")`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(p *program, path string) string {
+		status, v := p.post(t.Context(), t, path, `{}`)
+		if status != 201 {
+			t.Fatal(status, v)
+		}
+		return "/api/sessions/" + v["id"].(string)
+	}
+	step := func(p *program, path, want string) {
+		t.Helper()
+		if status, v := p.post(t.Context(), t, path+"/execute", string(body)); status != 200 || v["result"] != want {
+			t.Errorf("the step: %d %v, want %s", status, v, want)
+		}
+	}
+	p := start(t, closed...)
+	early := create(p, "/api/sessions")
+	killed(t, p)
+	p = start(t, opened...)
+	step(p, early, "refused")
+	step(p, early, "refused")
+	step(p, create(p, early+"/fork"), "refused")
+	late := create(p, "/api/sessions")
+	step(p, late, "reached")
+	step(p, create(p, late+"/fork"), "reached")
+	killed(t, p)
+	p = start(t, closed...)
+	step(p, late, "refused")
 }
