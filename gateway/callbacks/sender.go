@@ -142,10 +142,7 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 	if err != nil {
 		return nil, fmt.Errorf("sign a callback: %w", err)
 	}
-	id := "msg_" + strings.TrimPrefix(job.ID, "exec_")
-	if !job.Ended() { // it has more than one message
-		id += "." + string(job.Status) + "." + strings.TrimPrefix(job.RunID(), "exec_")
-	}
+	id := "msg_" + jobs.NewsOf(job).ID
 	signature, err := signer.Sign(id, now, body)
 	if err != nil {
 		return nil, fmt.Errorf("sign a callback: %w", err)
@@ -167,19 +164,16 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 
 // payloadOf returns the body of a callback. The result is JSON already and may be large, so it is not encoded again.
 func payloadOf(job execution.Job) ([]byte, error) {
-	event, at := string(job.Status), job.EndedAt
+	at := job.EndedAt
 	if !job.Ended() {
 		at = job.Wait.Changed
-	}
-	if job.Status == execution.Queued || job.Status == execution.Running {
-		event = "resumed"
 	}
 	head, err := json.Marshal(struct {
 		Type      string           `json:"type"`
 		Timestamp time.Time        `json:"timestamp"`
 		ID        string           `json:"id"`
 		Status    execution.Status `json:"status"`
-	}{"execution." + event, at, job.ID, job.Status})
+	}{"execution." + jobs.NewsOf(job).Event, at, job.ID, job.Status})
 	if err != nil {
 		return nil, fmt.Errorf("encode a callback: %w", err)
 	}

@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -73,6 +75,28 @@ func (q *Queue) deliverDue(ctx context.Context) (found bool, err error) {
 	return len(due) > 0, err
 }
 
+// News is what a callback says about a job.
+type News struct {
+	// ID is the same for each attempt to say it, by any process.
+	ID string
+	// Event is the job's status at its end, "paused" or "resumed".
+	Event string
+}
+
+// NewsOf returns what the next callback says about a job. A job that waits has news of each pause and of each segment
+// after one, however often the segment is begun again.
+func NewsOf(j execution.Job) News {
+	n := News{ID: strings.TrimPrefix(j.ID, "exec_"), Event: string(j.Status)}
+	if j.Ended() || j.Wait == nil {
+		return n
+	}
+	if j.Status != execution.Paused {
+		n.Event = "resumed"
+	}
+	n.ID += "." + n.Event + "." + strconv.Itoa(j.Wait.Segment)
+	return n
+}
+
 // line adds a callback of a tenant to those that wait for a place, or removes one. It reports whether there was room.
 func (q *Queue) line(tenant string, n int) bool {
 	q.mu.Lock()
@@ -127,7 +151,7 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 	}
 	q.keep(context.WithoutCancel(ctx), job, func(j *execution.Job) error {
 		c := j.Callback
-		if c == nil || c.State != execution.CallbackPending || j.Status != job.Status || j.RunID() != job.RunID() {
+		if c == nil || c.State != execution.CallbackPending || NewsOf(*j) != NewsOf(job) {
 			return errTaken // there is news to tell, which is due by itself
 		}
 		c.Problem = receipt.Problem
