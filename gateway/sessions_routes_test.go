@@ -237,9 +237,45 @@ func TestSessionIsBusy(t *testing.T) {
 	want(t, s.do(t, "GET", path, ""), 200, `"running":true`)
 	want(t, s.do(t, "POST", path+"/fork", ""), 201, `"steps":0`)
 	want(t, s.do(t, "DELETE", path, ""), 204)
+	want(t, s.do(t, "GET", path, ""), 404)
 	close(f.proceed)
 	want(t, <-ended, 409, "session_changed")
+	if r := <-f.records.added; r.Step != 1 || r.Status != "completed" {
+		t.Errorf("the record of the step: %+v", r)
+	}
+	if r := <-f.records.added; r.Step != 0 || r.Status != "cancelled" {
+		t.Errorf("the record of the end: %+v", r)
+	}
+}
+
+// A step whose session is deleted while it runs, and whose gateway then dies, has a record. It comes before that of the
+// end of the session.
+func TestDeletedSessionLosesItsStep(t *testing.T) {
+	t.Parallel()
+	s, f := consoles(t, options{})
+	path := s.session(t, `{}`)
+	id := strings.TrimPrefix(path, "/api/sessions/")
+	const run = "exec_01JD5Z6Q8V0000000000000000"
+	s.alter(t, id, func(j *execution.Job) {
+		j.Wait = j.Wait.Clone()
+		j.Wait.Session.Running, j.Wait.Session.Until = run, time.Now().Add(time.Hour)
+	})
+	want(t, s.do(t, "DELETE", path, ""), 204)
 	want(t, s.do(t, "GET", path, ""), 404)
+	job, err := s.state.Job(t.Context(), id)
+	if err != nil || job.Ended() || !job.Wait.DueAt.Equal(job.Wait.Session.Until) {
+		t.Errorf("the session waits for its step until %s: %v, %s", job.Wait.Session.Until, err, job.Wait.DueAt)
+	}
+	s.alter(t, id, func(j *execution.Job) {
+		j.Wait = j.Wait.Clone()
+		j.Wait.Session.Until, j.Wait.DueAt = time.Now().Add(-time.Second), time.Now()
+	})
+	if r := <-f.records.added; r.Step != 1 || r.Status != "error" || !strings.Contains(r.Error, "died") {
+		t.Errorf("the record of the step: %+v", r)
+	}
+	if r := <-f.records.added; r.Step != 0 || r.Status != "cancelled" {
+		t.Errorf("the record of the end: %+v", r)
+	}
 }
 
 // The claim of a step whose gateway died lapses. A step that comes late keeps nothing.

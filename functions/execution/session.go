@@ -69,6 +69,9 @@ func (s *SessionStep) check(r *Resume) *Error {
 	return nil
 }
 
+// Runs reports whether a step of a session may still run.
+func (s *Session) Runs(now time.Time) bool { return s.Running != "" && now.Before(s.Until) }
+
 // A Session is the part of a [Wait] that makes a stored job a session. Between two steps it is paused and waits for
 // nothing. Wait.Segment is the number of its completed steps.
 type Session struct {

@@ -121,15 +121,19 @@ func (q *Queue) endPaused(j *execution.Job, status execution.Status, reason stri
 // nothing about other jobs.
 func RecordLapsed(ctx context.Context, q *Queue, job execution.Job) error {
 	in := job.Wait.Session
-	if in == nil || in.Running == "" || q.cfg.Now().Before(in.Until) {
+	if in == nil || in.Running == "" || in.Runs(q.cfg.Now()) {
 		return nil
 	}
 	_, _, err := q.cfg.Runner.Recorded(ctx, job)
 	return err
 }
 
-// finishEnding writes the record of a job's end, and ends the job.
+// finishEnding writes the record of a job's end, and ends the job. The end of a session comes after the record of a
+// step that still runs, or of its loss.
 func (q *Queue) finishEnding(ctx context.Context, job execution.Job) (execution.Job, error) {
+	if in := job.Wait.Session; in != nil && in.Runs(q.cfg.Now()) {
+		return job, nil
+	}
 	if err := RecordLapsed(ctx, q, job); err != nil {
 		return job, fmt.Errorf("record the last step of a session: %w", err)
 	}

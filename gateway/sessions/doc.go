@@ -7,7 +7,7 @@
 // snapshot, in the same transaction that ends the step. Package jobs ends sessions that are too old.
 //
 // A step claims its session for as long as an execution may take. If its process dies, the claim lapses and the session
-// is as it was before.
+// is as it was before. A session that is deleted meanwhile is gone for its caller, and ends after its step.
 //
 // Only package gateway imports it. Start with [Handlers.Execute].
 package sessions

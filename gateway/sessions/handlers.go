@@ -41,7 +41,7 @@ func (s *Sessions) viewOf(job execution.Job) view {
 func (s *Sessions) listed(job execution.Job) view {
 	w := job.Wait
 	return view{
-		ID: job.ID, Policy: w.Tier, Steps: w.Segment, Earliest: earliest(job), Running: running(job, s.cfg.Now()),
+		ID: job.ID, Policy: w.Tier, Steps: w.Segment, Earliest: earliest(job), Running: w.Session.Runs(s.cfg.Now()),
 		CreatedAt: api.Stamp(w.Since), ChangedAt: api.Stamp(w.Changed), ExpiresAt: api.Stamp(w.ExpiresAt),
 	}
 }

@@ -61,12 +61,6 @@ func (s *Sessions) over(job execution.Job) bool {
 	return w == nil || w.Session == nil || w.Ending != nil || job.Ended() || !s.cfg.Now().Before(w.ExpiresAt)
 }
 
-// running reports whether a step of a session runs.
-func running(job execution.Job, now time.Time) bool {
-	in := job.Wait.Session
-	return in.Running != "" && now.Before(in.Until)
-}
-
 // newJob returns a new session for the caller of a submission.
 func (s *Sessions) newJob(from api.Submission, tier string, age time.Duration) execution.Job {
 	now := s.cfg.Now().UTC()
@@ -232,7 +226,7 @@ func (s *Sessions) change(ctx context.Context, id string, fn func(*execution.Job
 			switch {
 			case s.over(*j):
 				return notFound()
-			case running(*j, s.cfg.Now()):
+			case j.Wait.Session.Runs(s.cfg.Now()):
 				return busy()
 			case j.Wait.Session.Running != recorded && j.Wait.Session.Running != "":
 				lapsed = *j
@@ -257,14 +251,17 @@ func (s *Sessions) change(ctx context.Context, id string, fn func(*execution.Job
 
 var errNotClaimed = errors.New("the claim has ended")
 
-// release ends the claim of a step. If that fails, the claim lapses.
+// release ends the claim of a step. If that fails, the claim lapses. A session that was deleted meanwhile can then end.
 func (s *Sessions) release(ctx context.Context, id, run string) {
 	_, err := s.cfg.Store.ChangeJob(context.WithoutCancel(ctx), id, func(j *execution.Job) error {
-		if s.over(*j) || j.Wait.Session.Running != run {
+		if w := j.Wait; j.Ended() || w == nil || w.Session == nil || w.Session.Running != run {
 			return errNotClaimed
 		}
 		j.Wait = j.Wait.Clone()
 		j.Wait.Session.Running, j.Wait.Session.Until = "", time.Time{}
+		if j.Wait.Ending != nil {
+			j.Wait.DueAt = s.cfg.Now().UTC()
+		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, errNotClaimed) && !errors.Is(err, execution.ErrNotFound) {

@@ -63,6 +63,9 @@ func Park(j *execution.Job, r execution.Result, maxAge time.Duration, now time.T
 func dueAt(w *execution.Wait, now time.Time) time.Time {
 	due := w.ExpiresAt
 	if w.Ending != nil {
+		if in := w.Session; in != nil && in.Runs(now) {
+			return in.Until.UTC() // its step ends before
+		}
 		return now.UTC()
 	}
 	for _, p := range w.Pending {
@@ -234,7 +237,8 @@ func End(j *execution.Job, e execution.Ending, now time.Time) error {
 		return refuse("the execution does not wait: its status is %s", j.Status)
 	}
 	wait := j.Wait.Clone()
-	wait.Ending, wait.DueAt = &e, now.UTC()
+	wait.Ending = &e
+	wait.DueAt = dueAt(wait, now)
 	j.Wait = wait
 	return nil
 }
