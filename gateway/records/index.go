@@ -97,13 +97,14 @@ func Series(
 	return steps, complete, err
 }
 
-// scan calls fn with the records of a query, newest first, until fn returns false or at least most were read. It
-// reports whether fn saw all of them.
+// scan calls fn with the records of a query, newest first, until fn returns false or at least most were read. Pages may
+// be short, or empty, because a store reads a bounded part of its records for each: scan reads at most two more pages
+// than most records fill. It reports whether fn saw all records.
 func scan(
 	ctx context.Context, store Store, q audit.Query, most int, fn func(audit.Record) bool,
 ) (all bool, err error) {
 	q.Limit = 500
-	for seen := 0; ; {
+	for seen, left := 0, most/q.Limit+2; ; left-- {
 		page, err := store.List(ctx, q)
 		if err != nil {
 			return false, api.RecordsUnavailable(err)
@@ -113,7 +114,7 @@ func scan(
 				return false, nil
 			}
 		}
-		if seen += max(len(page.Items), 1); page.Next == "" || seen >= most {
+		if seen += len(page.Items); page.Next == "" || seen >= most || left == 1 {
 			return page.Next == "", nil
 		}
 		q.Cursor = page.Next

@@ -87,6 +87,30 @@ func TestTotals(t *testing.T) {
 	}
 }
 
+// sparse is a store whose pages are empty, because it reads a part of its records for each and finds none.
+type sparse struct {
+	records.Store
+	lists int
+}
+
+func (s *sparse) List(context.Context, audit.Query) (audit.Page, error) {
+	s.lists++
+	return audit.Page{Next: "more"}, nil
+}
+
+// A summary of records that are rare reads few pages and says that it is not complete.
+func TestTotalsOfRareRecords(t *testing.T) {
+	t.Parallel()
+	store := &sparse{}
+	sum, complete, err := records.Totals(t.Context(), store, audit.Query{Tenant: "rare"})
+	if err != nil || sum.Records != 0 {
+		t.Errorf("%d records, %v", sum.Records, err)
+	}
+	if complete || store.lists != 12 {
+		t.Errorf("complete: %t, after %d pages", complete, store.lists)
+	}
+}
+
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)

@@ -79,7 +79,7 @@ function health(p) {
 }
 
 function ended(e) {
-  const nothing = shown.status || shown.policy || shown.function ? "No execution fits these filters in this time." : "No executions in this time. Run one, and it appears here.";
+  const nothing = e.next ? "None among the newest. Show older looks further back." : shown.status || shown.policy || shown.function ? "No execution fits these filters in this time." : "No executions in this time. Run one, and it appears here.";
   put(byId("executions"), e.executions.length ? e.executions.map(executionRow) : none(9, nothing));
   put(byId("failures"), e.failures.length ? e.failures.map(failureRow) : none(4, "None in this time."));
   put(byId("slowest"), e.slowest.length ? e.slowest.map(slowRow) : none(4, "None in this time."));

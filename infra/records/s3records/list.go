@@ -16,13 +16,13 @@ const (
 	defaultLimit = 50
 	maxLimit     = 500
 	// maxReads bounds the records that one List reads; it then returns a short page and a cursor.
-	maxReads = 5000
+	maxReads = 1000
 	// maxKeys is the number of keys above which a step back in time is made smaller.
 	maxKeys = 2000
 )
 
 // List returns records newest first, by their IDs. S3 lists forwards only, so List goes back in time in steps that
-// fit the density of records. It reads every record that it considers, at most 5,000: a page may hold fewer than
+// fit the density of records. It reads every record that it considers, at most 1,000: a page may hold fewer than
 // asked for, even none, and still have a Next. It does not list spooled records.
 func (s *Store) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	if err := s.usable(ctx); err != nil {
