@@ -19,7 +19,7 @@ var (
 	errNeverSettles = errors.New("the promise returned by the code never settles")
 	// errCrashed ends a run that has broken QuickJS, errAwayEnded one whose other engine has ended.
 	errCrashed   = errors.New("the engine crashed on this code")
-	errAwayEnded = errors.New("the engine ended on this code: it ran out of memory, or crashed")
+	errAwayEnded = errors.New("the engine ended on this code: it ran out of memory or of stack, or crashed")
 )
 
 // exited ends a run whose code has called process.exit.

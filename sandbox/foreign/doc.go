@@ -17,6 +17,9 @@
 //	host    {"s":…} {"j":…} {"b":…}        the answer to operation sync: a value, JSON or bytes
 //	engine  {"idle":1,"memory":…}          the step is done
 //
+// The host skips lines that are no messages: engines print warnings. An engine that fails while it writes or reads a
+// line, as at the end of its stack, ends.
+//
 // # Trust
 //
 // A realm inside an engine is no wall: the host treats every byte as hostile, as it does guest memory. What a guest may

@@ -165,7 +165,7 @@ func (g *Guest) read() ([]byte, error) {
 		case err == nil && len(g.line) > 1 && (g.line[0] == '[' || g.line[0] == '{'):
 			return g.line, nil
 		case err == nil && len(g.line) < maxLine && !fatal(g.line):
-			continue // what an engine prints when it dies is no JSON
+			g.line = g.line[:0] // an engine also prints warnings, and what it says when it dies
 		case fatal(g.line):
 			return nil, ErrMemory
 		case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, bufio.ErrBufferFull) && len(g.line) < maxLine:

@@ -178,13 +178,14 @@
   const reserve = new ArrayBuffer(4 << 20);
   let origin = 0;
   load({
-    evaluate, global, rejected, kindOf, stackOf,
+    evaluate, global, rejected, kindOf, stackOf, quit,
     readLine() {
       const line = readline();
       if (line === '') quit();
       return line;
     },
-    writeLine: print,
+    lineOf: (text) => text,
+    write: print,
     check: (source) => checkScriptSyntax(source),
     bytesOf: (v) => answers(bufferLength, v) ? v : undefined,
     toBase64: (buffer) => new Uint8Array(buffer).toBase64(),

@@ -34,8 +34,8 @@
     }
     return ahead.shift();
   };
-  const writeLine = (text) => {
-    const bytes = Buffer.from(text + '\n');
+  const lineOf = (text) => Buffer.from(text + '\n');
+  const write = (bytes) => {
     for (let at = 0; at < bytes.length;) at += fs.writeSync(1, bytes, at);
   };
   // The kinds of package quickjs.
@@ -64,7 +64,8 @@
 
   delete global.WebAssembly;
   load({
-    evaluate, readLine, writeLine, global, rejected, kindOf,
+    evaluate, readLine, lineOf, write, global, rejected, kindOf,
+    quit: () => process.reallyExit(1),
     check: (source) => new vm.Script(source),
     bytesOf: (v) => types.isArrayBuffer(v) ? v : undefined,
     toBase64: (buffer) => Buffer.from(buffer).toString('base64'),
@@ -116,7 +117,7 @@
       v8.setFlagsFromString('--expose-gc');
       vm.runInNewContext('gc')();
       v8.setFlagsFromString('--no-expose-gc');
-      writeLine('{"ready":1}');
+      write(lineOf('{"ready":1}'));
     },
   });
 }
