@@ -34,7 +34,7 @@ func (attached) Call(context.Context, string, json.RawMessage) (json.RawMessage,
 
 func (attached) Unlisted() []execution.UnlistedServer { return nil }
 
-func (attached) Offers() execution.Offers { return execution.Offers{} }
+func (attached) Offers() []execution.Offers { return nil }
 
 // given responds with the names of the tools that a request has.
 func given(t *testing.T, a answer) []string {

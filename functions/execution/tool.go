@@ -87,8 +87,9 @@ var ServerMethods = []struct{ Name, Description, InputSchema string }{
 	},
 }
 
-// Offers are what attached servers have beside tools. All texts are free of invisible characters.
+// Offers are what an attached server has beside tools. All texts are free of invisible characters.
 type Offers struct {
+	Namespace string
 	Resources []Resource
 	// Templates are resources whose URI is a template (RFC 6570).
 	Templates []Resource

@@ -186,9 +186,9 @@ func (a *Agents) Namespaces(ctx context.Context, caller Caller) Attached {
 }
 
 // Offers implements Tools.
-func (a *Agents) Offers(ctx context.Context, caller Caller) (execution.Offers, error) {
+func (a *Agents) Offers(ctx context.Context, caller Caller) ([]execution.Offers, error) {
 	if !caller.Identity.May(authn.Execute) {
-		return execution.Offers{}, api.MissingScope(authn.Execute)
+		return nil, api.MissingScope(authn.Execute)
 	}
 	return a.RemoteTools.offers(ctx, caller.Identity), nil
 }

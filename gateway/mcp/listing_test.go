@@ -29,7 +29,7 @@ func (catalogue) Call(context.Context, string, json.RawMessage) (json.RawMessage
 
 func (c catalogue) Unlisted() []execution.UnlistedServer { return c.unlisted }
 
-func (catalogue) Offers() execution.Offers { return execution.Offers{} }
+func (catalogue) Offers() []execution.Offers { return nil }
 
 // listSize returns the size of tools/list with the tools of attached servers.
 func listSize(t *testing.T, source mcp.ToolSource) int {

@@ -25,54 +25,30 @@ const offerPage = 100
 // private says that a client may keep an answer for its own user only: it depends on the caller.
 var private = sdk.Cacheable{CacheScope: "private"}
 
-// offers returns the resources and prompts that a caller may read. Reading one is a call of a tool.
-func (r *RemoteTools) offers(ctx context.Context, caller authn.Identity) (out execution.Offers) {
+// offers returns what each server has that a caller may read. Reading it is a call of a tool. The lists are those of
+// the source: servers may have thousands of entries, and a request shows a page.
+func (r *RemoteTools) offers(ctx context.Context, caller authn.Identity) (out []execution.Offers) {
 	if r.Source == nil {
-		return out
+		return nil
 	}
 	all := r.Source.Offers()
-	var namespaces []string
-	add := func(namespace string) {
-		if !slices.Contains(namespaces, namespace) {
-			namespaces = append(namespaces, namespace)
-		}
-	}
-	for _, resource := range slices.Concat(all.Resources, all.Templates) {
-		add(namespaceOf(resource.Name))
-	}
-	for _, p := range all.Prompts {
-		add(namespaceOf(p.Name))
-	}
 	var asked []execution.Tool
-	for _, n := range namespaces {
-		asked = append(asked, execution.Tool{Name: n + ":" + execution.ReadResource},
-			execution.Tool{Name: n + ":" + execution.GetPrompt})
+	for _, o := range all {
+		asked = append(asked, execution.Tool{Name: o.Namespace + ":" + execution.ReadResource},
+			execution.Tool{Name: o.Namespace + ":" + execution.GetPrompt})
 	}
 	may := map[string]bool{}
 	for _, t := range r.Permitted(ctx, asked, caller) {
 		may[t.Name] = true
 	}
-	readable := func(resource execution.Resource) bool {
-		return may[namespaceOf(resource.Name)+":"+execution.ReadResource]
-	}
-	out.Resources = kept(all.Resources, readable)
-	out.Templates = kept(all.Templates, readable)
-	out.Prompts = kept(all.Prompts, func(p execution.Prompt) bool {
-		return may[namespaceOf(p.Name)+":"+execution.GetPrompt]
-	})
-	return out
-}
-
-func namespaceOf(name string) string {
-	namespace, _, _ := strings.Cut(name, ":")
-	return namespace
-}
-
-func kept[T any](all []T, keep func(T) bool) (out []T) {
-	for _, v := range all {
-		if keep(v) {
-			out = append(out, v)
+	for _, o := range all {
+		if !may[o.Namespace+":"+execution.ReadResource] {
+			o.Resources, o.Templates = nil, nil
 		}
+		if !may[o.Namespace+":"+execution.GetPrompt] {
+			o.Prompts = nil
+		}
+		out = append(out, o)
 	}
 	return out
 }
@@ -125,6 +101,10 @@ func given(params sdk.Params) sdk.Params {
 	return params
 }
 
+func resourcesOf(o execution.Offers) []execution.Resource { return o.Resources }
+func templatesOf(o execution.Offers) []execution.Resource { return o.Templates }
+func promptsOf(o execution.Offers) []execution.Prompt     { return o.Prompts }
+
 // offer answers one request; nil if it is another.
 func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (sdk.Result, error) {
 	switch p := params.(type) {
@@ -140,7 +120,7 @@ func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (s
 	switch p := params.(type) {
 	case *sdk.ListResourcesParams:
 		result := &sdk.ListResourcesResult{Cacheable: private, Resources: []*sdk.Resource{}}
-		result.NextCursor, err = each(found.Resources, p.Cursor, func(r execution.Resource) {
+		result.NextCursor, err = each(found, p.Cursor, resourcesOf, func(r execution.Resource) {
 			result.Resources = append(result.Resources, &sdk.Resource{
 				URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, Size: r.Size,
 			})
@@ -148,7 +128,7 @@ func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (s
 		return result, err
 	case *sdk.ListResourceTemplatesParams:
 		result := &sdk.ListResourceTemplatesResult{Cacheable: private, ResourceTemplates: []*sdk.ResourceTemplate{}}
-		result.NextCursor, err = each(found.Templates, p.Cursor, func(r execution.Resource) {
+		result.NextCursor, err = each(found, p.Cursor, templatesOf, func(r execution.Resource) {
 			result.ResourceTemplates = append(result.ResourceTemplates, &sdk.ResourceTemplate{
 				URITemplate: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
 			})
@@ -156,7 +136,7 @@ func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (s
 		return result, err
 	case *sdk.ListPromptsParams:
 		result := &sdk.ListPromptsResult{Cacheable: private, Prompts: []*sdk.Prompt{}}
-		result.NextCursor, err = each(found.Prompts, p.Cursor, func(p execution.Prompt) {
+		result.NextCursor, err = each(found, p.Cursor, promptsOf, func(p execution.Prompt) {
 			prompt := &sdk.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
 			for _, a := range p.Arguments {
 				prompt.Arguments = append(prompt.Arguments, &sdk.PromptArgument{
@@ -172,21 +152,29 @@ func (s *Server) offer(ctx context.Context, caller Caller, params sdk.Params) (s
 
 // each calls add for the entries of a page, and returns the cursor of the next one. A cursor is the number of entries
 // before the page.
-func each[T any](all []T, cursor string, add func(T)) (next string, err error) {
+func each[T any](
+	found []execution.Offers, cursor string, of func(execution.Offers) []T, add func(T),
+) (next string, err error) {
 	from := 0
 	if cursor != "" {
 		if from, err = strconv.Atoi(cursor); err != nil || from < 0 {
 			return "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the cursor is not one that this server issued"}
 		}
 	}
-	rest := all[min(from, len(all)):]
-	for _, v := range rest[:min(len(rest), offerPage)] {
-		add(v)
+	skip, room := from, offerPage
+	for _, o := range found {
+		all := of(o)
+		rest := all[min(skip, len(all)):]
+		skip -= len(all) - len(rest)
+		for _, v := range rest[:min(len(rest), room)] {
+			add(v)
+		}
+		if len(rest) > room {
+			return strconv.Itoa(from + offerPage), nil
+		}
+		room -= len(rest)
 	}
-	if len(rest) > offerPage {
-		next = strconv.Itoa(from + offerPage)
-	}
-	return next, nil
+	return "", nil
 }
 
 func (s *Server) readResource(ctx context.Context, caller Caller, uri string) (sdk.Result, error) {
@@ -248,17 +236,13 @@ func (s *Server) askServer(
 	if err != nil {
 		return false, err
 	}
-	var of []string
-	if method == execution.GetPrompt {
-		for _, p := range found.Prompts {
-			of = append(of, namespaceOf(p.Name))
+	known = slices.ContainsFunc(found, func(o execution.Offers) bool {
+		if method == execution.GetPrompt {
+			return o.Namespace == namespace && len(o.Prompts) > 0
 		}
-	} else {
-		for _, r := range slices.Concat(found.Resources, found.Templates) {
-			of = append(of, namespaceOf(r.Name))
-		}
-	}
-	if !slices.Contains(of, namespace) {
+		return o.Namespace == namespace && len(o.Resources)+len(o.Templates) > 0
+	})
+	if !known {
 		return false, nil
 	}
 	input, err := json.Marshal(params)

@@ -3,7 +3,9 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -20,12 +22,13 @@ import (
 // offering is a source of two servers, crm and book, with a resource and a prompt each.
 type offering struct{ catalogue }
 
-func (offering) Offers() (out execution.Offers) {
+func (offering) Offers() (out []execution.Offers) {
 	for _, namespace := range []string{"book", "crm"} {
-		out.Resources = append(out.Resources, execution.Resource{
-			URI: execution.ResourceURI(namespace, "x:///one"), Name: namespace + ":one",
+		out = append(out, execution.Offers{
+			Namespace: namespace,
+			Resources: []execution.Resource{{URI: execution.ResourceURI(namespace, "x:///one"), Name: namespace + ":one"}},
+			Prompts:   []execution.Prompt{{Name: namespace + ":greet"}},
 		})
-		out.Prompts = append(out.Prompts, execution.Prompt{Name: namespace + ":greet"})
 	}
 	return out
 }
@@ -47,7 +50,7 @@ func (a answering) Execute(
 // executing finds the tools of a caller who may execute code.
 type executing struct{ *mcp.Agents }
 
-func (e executing) Offers(ctx context.Context, caller mcp.Caller) (execution.Offers, error) {
+func (e executing) Offers(ctx context.Context, caller mcp.Caller) ([]execution.Offers, error) {
 	caller.Identity.Scopes = append(caller.Identity.Scopes, authn.Execute)
 	return e.Agents.Offers(ctx, caller)
 }
@@ -56,6 +59,13 @@ func (e executing) Offers(ctx context.Context, caller mcp.Caller) (execution.Off
 // may use the tools that are permitted.
 func reading(t *testing.T, result string, permitted func(tool string) bool) (*sdk.ClientSession, *[]string) {
 	t.Helper()
+	return readingFrom(t, offering{}, result, permitted)
+}
+
+func readingFrom(
+	t *testing.T, source mcp.ToolSource, result string, permitted func(tool string) bool,
+) (*sdk.ClientSession, *[]string) {
+	t.Helper()
 	schemas, err := openapi.New("test")
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +73,7 @@ func reading(t *testing.T, result string, permitted func(tool string) bool) (*sd
 	ran := &[]string{}
 	s, err := mcp.New(mcp.Config{
 		Executor: answering{result: result, ran: ran}, Functions: gateway{}, Approvals: gateway{}, Sessions: gateway{},
-		Tools: executing{&mcp.Agents{RemoteTools: &mcp.RemoteTools{Source: offering{}, Permitted: func(
+		Tools: executing{&mcp.Agents{RemoteTools: &mcp.RemoteTools{Source: source, Permitted: func(
 			_ context.Context, tools []execution.Tool, _ authn.Identity,
 		) (out []execution.Tool) {
 			for _, tool := range tools {
@@ -312,5 +322,91 @@ func TestOffersOfPermittedServers(t *testing.T) {
 				t.Errorf("crm: %v", err)
 			}
 		})
+	}
+}
+
+// full is a source of 64 servers that each have as much as one may have.
+type full struct {
+	catalogue
+	all []execution.Offers
+}
+
+func (f full) Offers() []execution.Offers { return f.all }
+
+func newFull() full {
+	var f full
+	for i := range 64 {
+		o := execution.Offers{Namespace: fmt.Sprintf("s%02d", i)}
+		for n := range 1000 {
+			name := fmt.Sprintf("%s:%d", o.Namespace, n)
+			o.Resources = append(o.Resources, execution.Resource{URI: "airlock://" + name, Name: name})
+			o.Prompts = append(o.Prompts, execution.Prompt{Name: name})
+		}
+		o.Templates = o.Resources
+		f.all = append(f.all, o)
+	}
+	return f
+}
+
+// A request for a page, or for one resource, does not copy what the attached servers have.
+func TestPagesAreNotCopies(t *testing.T) {
+	client, _ := readingFrom(t, newFull(), `{"contents":[]}`, everything)
+	for name, request := range map[string]func() error{
+		"a page": func() error {
+			_, err := client.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: "31950"})
+			return err
+		},
+		"a resource": func() error {
+			_, err := client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "airlock://s40/x"})
+			return err
+		},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		const times = 4
+		for range times {
+			if err := request(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if bytes := (after.TotalAlloc - before.TotalAlloc) / times; bytes > 2<<20 {
+			t.Errorf("%s: %d bytes are allocated", name, bytes)
+		}
+	}
+}
+
+// The pages have every entry once, across the servers, in their order.
+func TestPagesOfManyServers(t *testing.T) {
+	t.Parallel()
+	f := newFull()
+	f.all = f.all[:3]
+	f.all[0].Resources, f.all[1].Resources = f.all[0].Resources[:150], f.all[1].Resources[:250]
+	f.all[2].Resources = f.all[2].Resources[:1]
+	client, _ := readingFrom(t, f, "{}", func(tool string) bool { return !strings.HasPrefix(tool, "s02:prompts") })
+	var got, want []string
+	for r, err := range client.Resources(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r.Name)
+	}
+	for _, o := range f.all {
+		for _, r := range o.Resources {
+			want = append(want, r.Name)
+		}
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+	prompts := 0
+	for _, err := range client.Prompts(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompts++
+	}
+	if prompts != 2000 {
+		t.Errorf("%d prompts; want those of two servers", prompts)
 	}
 }

@@ -98,7 +98,7 @@ type Tools interface {
 	// Namespaces returns what is attached, as far as the caller may use it.
 	Namespaces(ctx context.Context, caller Caller) Attached
 	// Offers returns what the servers have beside tools, as far as the caller may use it.
-	Offers(ctx context.Context, caller Caller) (execution.Offers, error)
+	Offers(ctx context.Context, caller Caller) ([]execution.Offers, error)
 }
 
 // ToolQuery says which tools are searched for. The zero value means all, up to the default limit.

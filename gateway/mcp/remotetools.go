@@ -24,8 +24,8 @@ type ToolSource interface {
 	Call(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error)
 	// Unlisted returns the servers whose tools are not known.
 	Unlisted() []execution.UnlistedServer
-	// Offers returns what the servers have beside tools, without waiting. It must not be changed.
-	Offers() execution.Offers
+	// Offers returns what each server with anything beside tools has, without waiting. It must not be changed.
+	Offers() []execution.Offers
 }
 
 // RemoteTools offers the tools of attached MCP servers to executions. It is safe for concurrent use.

@@ -281,7 +281,8 @@ func offerer(t *testing.T, answers map[string]string) string {
 	return s.URL
 }
 
-// offersOf lists a server of the namespace a, whose secret is "hunter22hunter22".
+// offersOf lists a server of the namespace a, whose secret is "hunter22hunter22". Its offers are returned without the
+// namespace.
 func offersOf(t *testing.T, answers map[string]string) (*mcptools.Catalogue, execution.Offers) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -293,7 +294,12 @@ func offersOf(t *testing.T, answers map[string]string) (*mcptools.Catalogue, exe
 	servers := mcptools.New(list, func(string) string { return "hunter22hunter22" })
 	c := mcptools.Open(ctx, servers, mcptools.Limits().Transport(outbound.Options{}), slog.New(slog.DiscardHandler))
 	t.Cleanup(c.Close)
-	return c, c.Offers()
+	all := append(c.Offers(), execution.Offers{Namespace: "a"})
+	if len(all) > 2 || all[0].Namespace != "a" {
+		t.Errorf("the offers are %+v", all)
+	}
+	all[0].Namespace = ""
+	return c, all[0]
 }
 
 // TestHostileOffers: what a server says of its resources and prompts has no invisible characters and no secret, and is

@@ -110,6 +110,7 @@ func (c *Catalogue) offers(
 	ctx context.Context, f *followed, session *sdk.ClientSession,
 ) (found execution.Offers, err error) {
 	caps, room := session.InitializeResult().Capabilities, maxAnswer
+	found.Namespace = f.server.Namespace
 	var wrong [3]error
 	resource := func(to *[]execution.Resource, r sdk.Resource) {
 		if len(*to) < maxOffers && f.take(&room, r.URI, r.Name, r.Title, r.Description, r.MIMEType) {
@@ -225,15 +226,15 @@ func (f *followed) label(text string) string {
 	return clipTo(toolname.Plain(clipTo(hide(text, f.secret), maxLabel)), maxLabel)
 }
 
-// Offers returns what the servers have beside tools, in their order, without waiting.
-func (c *Catalogue) Offers() (all execution.Offers) {
+// Offers returns what each server with anything beside tools has, in their order, without waiting. Callers must not
+// change the result.
+func (c *Catalogue) Offers() (all []execution.Offers) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.servers.list {
-		o := c.followed[s].offers
-		all.Resources = append(all.Resources, o.Resources...)
-		all.Templates = append(all.Templates, o.Templates...)
-		all.Prompts = append(all.Prompts, o.Prompts...)
+		if o := c.followed[s].offers; len(o.Resources)+len(o.Templates)+len(o.Prompts) > 0 {
+			all = append(all, o)
+		}
 	}
 	return all
 }
