@@ -46,6 +46,9 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
+	if getenv, err = PullPackages(ctx, getenv); err != nil {
+		return err
+	}
 	set, err := ReadSettings(getenv, executable)
 	if err != nil {
 		return err

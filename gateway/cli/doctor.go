@@ -83,7 +83,9 @@ func machineChecks(con terminal.Console) []check {
 	if wrong == nil {
 		checks = append(checks,
 			check{"policy", func(context.Context) (string, error) { return lookAtPolicy(con.Getenv) }},
-			check{"packages", func(context.Context) (string, error) { return lookAtPackages(con.Getenv) }},
+			check{"packages", func(ctx context.Context) (string, error) {
+				return lookAtPackages(ctx, con.Getenv)
+			}},
 			check{"port", func(ctx context.Context) (string, error) { return lookAtPort(ctx, set) }},
 			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
 			check{"state", func(ctx context.Context) (string, error) { return lookAtState(ctx, con.Getenv, set) }},
@@ -132,7 +134,11 @@ func lookAtPolicy(getenv func(string) string) (string, error) {
 }
 
 // lookAtPackages checks every archive of the packages that code may import.
-func lookAtPackages(getenv func(string) string) (string, error) {
+func lookAtPackages(ctx context.Context, getenv func(string) string) (string, error) {
+	getenv, err := process.PullPackages(ctx, getenv)
+	if err != nil {
+		return "", err
+	}
 	store, err := process.OpenPackages(getenv)
 	if err == nil {
 		err = store.Check()
@@ -275,7 +281,7 @@ func lookAtRedis(ctx context.Context, set settings.Settings) (string, error) {
 // is for callers' executions.
 func lookAtFunctions(ctx context.Context, con terminal.Console, set settings.Settings) (found string, err error) {
 	confined := wiring.WatchWalls(slog.DiscardHandler)
-	in, err := wiring.OpenInputs(con.Getenv, set, slog.New(confined))
+	in, err := wiring.OpenInputs(ctx, con.Getenv, set, slog.New(confined))
 	if err != nil {
 		return "", err
 	}

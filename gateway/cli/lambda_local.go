@@ -65,7 +65,7 @@ func lambdaLocal(ctx context.Context, con terminal.Console, set settings.Setting
 		return exit.With(exit.Platform, fmt.Errorf("--port: %w", err))
 	}
 	defer func() { _ = listener.Close() }() // closed by Serve already, or never used
-	in, err := wiring.OpenInputs(con.Getenv, set, log)
+	in, err := wiring.OpenInputs(ctx, con.Getenv, set, log)
 	if err != nil {
 		return exit.Wiring(err)
 	}

@@ -101,6 +101,10 @@ const gcPercent = 400
 
 // localRunner returns a local that has QuickJS and the named engine, which may be empty.
 func localRunner(ctx context.Context, con terminal.Console, store, named string) (*local, error) {
+	var err error
+	if con.Getenv, err = process.PullPackages(ctx, con.Getenv); err != nil {
+		return nil, exit.With(exit.Platform, err)
+	}
 	rules, _, err := process.ReadRules(con.Getenv)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)

@@ -41,7 +41,7 @@ func openCore(ctx context.Context, getenv func(string) string, set settings.Sett
 		return nil, err
 	}
 	c.onClose(c.store.Close)
-	if c.in, err = OpenInputs(getenv, set, log); err != nil {
+	if c.in, err = OpenInputs(ctx, getenv, set, log); err != nil {
 		return nil, err
 	}
 	c.onClose(c.in.Close)

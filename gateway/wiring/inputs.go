@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
@@ -21,8 +22,14 @@ type Inputs struct {
 	Log      *slog.Logger
 }
 
-// OpenInputs reads the policy and the list of MCP servers. It must be closed.
-func OpenInputs(getenv func(string) string, set settings.Settings, log *slog.Logger) (*Inputs, error) {
+// OpenInputs reads the policy, the packages and the list of MCP servers. It must be closed.
+func OpenInputs(ctx context.Context, getenv func(string) string, set settings.Settings, log *slog.Logger) (*Inputs,
+	error) {
+	original := getenv
+	getenv, err := process.PullPackages(ctx, original)
+	if err != nil {
+		return nil, err
+	}
 	rules, err := OpenRules(getenv)
 	if err != nil {
 		return nil, settings.Wrong(err)
@@ -31,6 +38,7 @@ func OpenInputs(getenv func(string) string, set settings.Settings, log *slog.Log
 	if err != nil {
 		return nil, settings.Wrong(errors.Join(err, rules.Close()))
 	}
+	installed.original = original
 	tools := &RemoteTools{getenv: getenv, list: set.RemoteTools}
 	return &Inputs{Getenv: getenv, Settings: set, Rules: rules, Tools: tools, Packages: installed, Log: log}, nil
 }
@@ -59,7 +67,7 @@ func (in *Inputs) reloadOnHangUp(ctx context.Context, fleet *Fleet) (stop func()
 
 func (in *Inputs) reload(ctx context.Context, fleet *Fleet) {
 	before := len(in.Packages.states())
-	if err := in.Packages.reload(); err != nil { // new processes would not start
+	if err := in.Packages.reload(ctx); err != nil { // new processes would not start
 		in.Log.Error("the packages are not valid; nothing is reloaded", "error", err)
 		return
 	}

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 
@@ -11,8 +12,10 @@ import (
 
 // Packages are the npm packages of the deployment. They can be reloaded; an invalid folder changes nothing.
 type Packages struct {
-	getenv func(string) string
-	list   atomic.Pointer[[]gateway.PackageState]
+	// getenv names the folder of the packages. original may name the bucket that the folder is a copy of.
+	getenv, original func(string) string
+
+	list atomic.Pointer[[]gateway.PackageState]
 }
 
 // openPackages opens the packages. Those that are damaged are listed as such, and the log names them.
@@ -30,9 +33,12 @@ func openPackages(getenv func(string) string, log *slog.Logger) (*Packages, erro
 // states returns the packages by name. The tiers are not set.
 func (p *Packages) states() []gateway.PackageState { return *p.list.Load() }
 
-// reload reads the folder again and checks every archive. A damaged folder changes nothing: new processes would refuse
-// the packages that are damaged, which the running ones have.
-func (p *Packages) reload() error {
+// reload copies the bucket, if there is one, reads the folder again and checks every archive. A damaged folder changes
+// nothing: new processes would refuse the packages that are damaged, which the running ones have.
+func (p *Packages) reload(ctx context.Context) error {
+	if _, err := process.PullPackages(ctx, p.original); err != nil {
+		return err
+	}
 	store, err := process.OpenPackages(p.getenv)
 	if err == nil {
 		err = store.Check()

@@ -67,7 +67,7 @@ func (t *RemoteTools) health() []gateway.Health {
 // CheckRemoteTools returns the number of attached servers, and an error for each that does not list its tools.
 func CheckRemoteTools(ctx context.Context, getenv func(string) string, set settings.Settings) (int, error) {
 	log := slog.New(slog.DiscardHandler)
-	in, err := OpenInputs(getenv, set, log)
+	in, err := OpenInputs(ctx, getenv, set, log)
 	if err != nil {
 		return 0, err
 	}

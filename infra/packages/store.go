@@ -109,14 +109,17 @@ func readNotes(text []byte) (map[string]Note, error) {
 	if err := json.Unmarshal(text, &notes); err != nil {
 		return nil, err
 	}
-	if notes == nil { // null
-		notes = map[string]Note{}
-	}
+	return checkedNotes(notes), nil
+}
+
+// checkedNotes returns notes whose texts are not too long.
+func checkedNotes(notes map[string]Note) map[string]Note {
+	out := map[string]Note{}
 	for name, note := range notes {
 		note.Impure = shortened(note.Impure)
-		notes[name] = note
+		out[name] = note
 	}
-	return notes, nil
+	return out
 }
 
 // shortened returns the beginning of a text.

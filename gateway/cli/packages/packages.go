@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/infra/packages"
+	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -25,9 +26,9 @@ import (
 func Command(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "packages",
-		Short: "Add npm packages that code may import, list, verify, prepare and remove them",
-		Long: "Keep npm packages in the folder AIRLOCK_PACKAGES (default ./airlock-packages), from which code imports\n" +
-			"them. add asks the registry npm_config_registry (default " + packages.DefaultRegistry + ") once;\n" +
+		Short: "Add npm packages that code may import, list, verify, prepare, push and remove them",
+		Long: "Keep npm packages in the folder or the bucket AIRLOCK_PACKAGES (default ./airlock-packages), from which\n" +
+			"code imports them. add asks the registry npm_config_registry (default " + packages.DefaultRegistry + ") once;\n" +
 			"npm is not needed, no script of a package runs, and every archive is checked against the registry's\n" +
 			"SHA-512. Nothing else needs the network. Send SIGHUP to the gateway afterwards.\n\n" +
 			"Packages are code of the guest and have no other rights. The tiers of the policy file say with packages:\n" +
@@ -46,10 +47,14 @@ func Command(con terminal.Console) *cobra.Command {
 			RunE:    func(cmd *cobra.Command, specs []string) error { return addPackages(cmd.Context(), con, specs) }},
 		&cobra.Command{Use: "list", Short: "List the packages, and why some are evaluated by each run",
 			Example: "  airlock packages list", Args: cobra.NoArgs,
-			RunE: func(*cobra.Command, []string) error { return listPackages(con) }},
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return listPackages(cmd.Context(), con)
+			}},
 		&cobra.Command{Use: "remove NAME…", Short: "Remove packages and what only they need",
 			Example: "  airlock packages remove lodash", Args: cobra.MinimumNArgs(1),
-			RunE: func(_ *cobra.Command, names []string) error { return removePackages(con, names) }},
+			RunE: func(cmd *cobra.Command, names []string) error {
+				return removePackages(cmd.Context(), con, names)
+			}},
 		&cobra.Command{Use: "prepare", Short: "Evaluate the packages for the tiers of the policy file, as add does",
 			Long: "Evaluate the packages as the code of each tier imports them, and keep the images in the cache folder, so\n" +
 				"that no start of the gateway evaluates them. add does so, too. Do it again after an update of airlock and\n" +
@@ -61,31 +66,89 @@ func Command(con terminal.Console) *cobra.Command {
 				"TypeScript find them for code in FOLDER. No code of a package is written. A folder node_modules that is\n" +
 				"there is not changed.",
 			Example: "  airlock packages types .", Args: cobra.ExactArgs(1),
-			RunE: func(_ *cobra.Command, args []string) error { return writeTypes(con, args[0]) }},
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return writeTypes(cmd.Context(), con, args[0])
+			}},
+		&cobra.Command{Use: "push s3://BUCKET/PREFIX", Short: "Copy the packages to a bucket",
+			Long: "Copy the packages of the folder to a bucket, from which gateways and functions copy them at their start\n" +
+				"if AIRLOCK_PACKAGES names the bucket. S3_ENDPOINT names a service other than AWS. Archives of earlier packages\n" +
+				"stay in the bucket.",
+			Example: "  airlock packages push s3://deployment/packages", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return pushPackages(cmd.Context(), con, args[0])
+			}},
 		&cobra.Command{Use: "verify", Short: "Check every archive against the lock",
 			Example: "  airlock packages verify", Args: cobra.NoArgs,
-			RunE: func(*cobra.Command, []string) error { return verifyPackages(con) }},
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return verifyPackages(cmd.Context(), con)
+			}},
 	)
 	return cmd
 }
 
-// openPackages opens the folder of packages, which must be one.
-func openPackages(con terminal.Console) (*packages.Store, error) {
-	if process.PackagesDir(con.Getenv) == "" {
-		return nil, exit.With(exit.Usage, errors.New("AIRLOCK_PACKAGES is none; set it to a folder"))
-	}
-	store, err := process.OpenPackages(con.Getenv)
-	if err != nil {
-		return nil, exit.With(exit.Platform, err)
-	}
-	return store, nil
+// A folder is an open folder of packages. It is the copy of bucket, if that is not nil.
+type folder struct {
+	store  *packages.Store
+	bucket *s3objects.Store
+	getenv func(string) string
 }
 
-func addPackages(ctx context.Context, con terminal.Console, specs []string) error {
-	store, err := openPackages(con)
+// openPackages opens the folder of packages, which must be one. It copies the bucket before if there is one.
+func openPackages(ctx context.Context, con terminal.Console) (f folder, err error) {
+	if process.PackagesDir(con.Getenv) == "" {
+		return f, exit.With(exit.Usage, errors.New("AIRLOCK_PACKAGES is none; set it to a folder or a bucket"))
+	}
+	if f.bucket, err = process.PackagesBucket(ctx, con.Getenv); err != nil {
+		return f, exit.With(exit.Usage, err)
+	}
+	if f.getenv, err = process.PullPackages(ctx, con.Getenv); err == nil {
+		f.store, err = process.OpenPackages(f.getenv)
+	}
+	if err != nil {
+		return f, exit.With(exit.Platform, err)
+	}
+	return f, nil
+}
+
+// save writes a changed store to the folder and to the bucket, if there is one. The bucket is first: a change that the
+// bucket refuses is not in its copy.
+func (f folder) save(ctx context.Context, next *packages.Store) error {
+	if f.bucket != nil {
+		if err := next.Push(ctx, f.bucket); err != nil {
+			return err
+		}
+	}
+	return next.Save()
+}
+
+func pushPackages(ctx context.Context, con terminal.Console, url string) error {
+	f, err := openPackages(ctx, con)
 	if err != nil {
 		return err
 	}
+	if !strings.HasPrefix(url, "s3://") {
+		return exit.With(exit.Usage, fmt.Errorf("%q is no bucket; want s3://bucket/prefix", url))
+	}
+	bucket, err := process.PackagesBucket(ctx, process.WithPackagesDir(con.Getenv, url))
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	if len(f.store.List()) == 0 {
+		return exit.With(exit.Usage, errors.New("there are no packages to push"))
+	}
+	if err := f.store.Push(ctx, bucket); err != nil {
+		return exit.With(exit.Platform, err)
+	}
+	_, err = fmt.Fprintf(con.Stdout, "ok: %s has %d packages; set AIRLOCK_PACKAGES to it\n", url, len(f.store.List()))
+	return err
+}
+
+func addPackages(ctx context.Context, con terminal.Console, specs []string) error {
+	f, err := openPackages(ctx, con)
+	if err != nil {
+		return err
+	}
+	store := f.store
 	registry := cmp.Or(con.Getenv("npm_config_registry"), packages.DefaultRegistry)
 	next, err := store.Add(ctx, &packages.Registry{URL: registry}, specs)
 	if err != nil {
@@ -102,9 +165,9 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string) erro
 		}
 		next.Note(p.Name, note)
 	}
-	err = next.Save()
+	err = f.save(ctx, next)
 	if err == nil {
-		err = process.PreparePackages(ctx, engine, con.Getenv)
+		err = process.PreparePackages(ctx, engine, f.getenv)
 	}
 	if err := errors.Join(err, engine.Close(ctx)); err != nil {
 		return exit.With(exit.Platform, err)
@@ -130,7 +193,7 @@ func openEngine(ctx context.Context, con terminal.Console) (*sandbox.Engine, err
 }
 
 func preparePackages(ctx context.Context, con terminal.Console) error {
-	store, err := openPackages(con)
+	f, err := openPackages(ctx, con)
 	if err != nil {
 		return err
 	}
@@ -138,10 +201,10 @@ func preparePackages(ctx context.Context, con terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(process.PreparePackages(ctx, engine, con.Getenv), engine.Close(ctx)); err != nil {
+	if err := errors.Join(process.PreparePackages(ctx, engine, f.getenv), engine.Close(ctx)); err != nil {
 		return exit.With(exit.Platform, err)
 	}
-	return printPackages(con, store)
+	return printPackages(con, f.store)
 }
 
 // tryPackage scans a package and finds out whether runs can start after it. The scan weighs it as under the tier agent:
@@ -177,12 +240,12 @@ func tryPackage(ctx context.Context, engine *sandbox.Engine, p sandbox.Package) 
 	return note, nil
 }
 
-func listPackages(con terminal.Console) error {
-	store, err := openPackages(con)
+func listPackages(ctx context.Context, con terminal.Console) error {
+	f, err := openPackages(ctx, con)
 	if err != nil {
 		return err
 	}
-	return printPackages(con, store)
+	return printPackages(con, f.store)
 }
 
 func printPackages(con terminal.Console, store *packages.Store) error {
@@ -210,26 +273,27 @@ func printPackages(con terminal.Console, store *packages.Store) error {
 	return nil
 }
 
-func removePackages(con terminal.Console, names []string) error {
-	store, err := openPackages(con)
+func removePackages(ctx context.Context, con terminal.Console, names []string) error {
+	f, err := openPackages(ctx, con)
 	if err != nil {
 		return err
 	}
-	next, err := store.Remove(names)
+	next, err := f.store.Remove(names)
 	if err != nil {
 		return exit.With(exit.Usage, err)
 	}
-	if err := next.Save(); err != nil {
+	if err := f.save(ctx, next); err != nil {
 		return exit.With(exit.Platform, err)
 	}
 	return printPackages(con, next)
 }
 
-func writeTypes(con terminal.Console, dir string) error {
-	store, err := openPackages(con)
+func writeTypes(ctx context.Context, con terminal.Console, dir string) error {
+	f, err := openPackages(ctx, con)
 	if err != nil {
 		return err
 	}
+	store := f.store
 	without, err := store.WriteTypes(dir)
 	if err != nil {
 		return exit.With(exit.Platform, err)
@@ -243,11 +307,12 @@ func writeTypes(con terminal.Console, dir string) error {
 	return err
 }
 
-func verifyPackages(con terminal.Console) error {
-	store, err := openPackages(con)
+func verifyPackages(ctx context.Context, con terminal.Console) error {
+	f, err := openPackages(ctx, con)
 	if err != nil {
 		return err
 	}
+	store := f.store
 	if err := store.Verify(); err != nil {
 		return exit.With(exit.Guest, err)
 	}

@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/airlock-run/airlock/infra/packages/registrytest"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
 // Packages are added from a registry to an empty folder. From then on nothing needs the registry: list, verify, run and
@@ -137,4 +139,69 @@ func TestNpmPackages(t *testing.T) {
 	if list := fetch(t, p.url+"/api/packages"); !strings.Contains(list, "it is damaged and cannot be imported") {
 		t.Error(list)
 	}
+}
+
+// A gateway copies its packages from a bucket at its start and at SIGHUP, and does not start without them.
+func TestPackagesInBucket(t *testing.T) {
+	t.Parallel()
+	s3, err := s3test.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s3.Stop)
+	r := registrytest.New(t)
+	r.Publish(t, "one", "1.0.0", "index.js", "module.exports = 1")
+	r.Publish(t, "two", "1.0.0", "index.js", "module.exports = 2")
+	dir, url := t.TempDir(), "s3://"+s3.Bucket(t)+"/packages"
+	environment := append(s3test.Environment(), "AIRLOCK_TEST_AS_PROGRAM=1",
+		"AIRLOCK_CACHE_DIR="+filepath.Join(dir, "cache"), "npm_config_registry="+r.URL, "HOME="+dir,
+		"S3_ENDPOINT="+s3.Endpoint)
+	inBucket := append(slices.Clone(environment), "AIRLOCK_PACKAGES="+url)
+	airlock := func(environment []string, arguments ...string) string {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], arguments...)
+		cmd.Dir, cmd.Env = dir, environment
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return err.Error() + "\n" + string(out)
+		}
+		return string(out)
+	}
+	for _, c := range []struct {
+		environment []string
+		arguments   string
+		want        string
+	}{
+		{environment, "packages push " + url, "there are no packages to push"},
+		{environment, "packages push folder", "is no bucket"},
+		{environment, "packages add one", "one@1.0.0"},
+		{inBucket, "serve", "the bucket has no packages.json there"},
+		{inBucket, "run -e 1", "the bucket has no packages.json there"},
+		{inBucket, "doctor", "FAIL packages"},
+		{environment, "packages push " + url, "has 1 packages"},
+		{inBucket, "packages list", "one@1.0.0"},
+		{inBucket, "packages verify", "ok: 1 packages"},
+		{inBucket, "run -e require('one')", "1\n"},
+	} {
+		if out := airlock(c.environment, strings.Fields(c.arguments)...); !strings.Contains(out, c.want) {
+			t.Fatalf("airlock %s: %s\nwant %s", c.arguments, out, c.want)
+		}
+	}
+	p := startCommand(t, dir, exec.Command(os.Args[0], "serve"), append(inBucket, "PORT=0", "FUNCTION_PROCESSES=1",
+		"RATE_LIMIT_MAX_REQUESTS=100000"))
+	result := func(code string) any {
+		_, v := p.post(t.Context(), t, "/api/execute", code)
+		return v["result"]
+	}
+	if got := result(`{"code":"import n from 'one'; n"}`); got != 1.0 {
+		t.Errorf("got %v", got)
+	}
+	if out := airlock(inBucket, "packages", "add", "two"); !strings.Contains(out, "two@1.0.0") {
+		t.Fatal(out)
+	}
+	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the new package in a function process", func() bool {
+		return result(`{"code":"import n from 'two'; n"}`) == 2.0
+	})
 }

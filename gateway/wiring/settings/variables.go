@@ -58,7 +58,8 @@ var Groups = []Group{
 		{"ENGINE_JSC", "jsc", "the JavaScriptCore shell of the engine jsc"},
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
 		{"AIRLOCK_PACKAGES", "./airlock-packages",
-			"npm packages that code may import: a folder that airlock packages fills, reloaded on SIGHUP; none"},
+			"npm packages that code may import: a folder that airlock packages fills, or s3://bucket/prefix; reloaded on " +
+				"SIGHUP; none"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, comma-separated"},
 		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},
 		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, by URL or command: a JSON list, or the path of " +
