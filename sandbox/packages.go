@@ -59,8 +59,11 @@ const packagesFile = "airlock:packages"
 func identityOf(packages []Package) string {
 	var b strings.Builder
 	for _, p := range packages {
-		b.WriteString(strconv.Quote(p.Name))
-		b.WriteString(strconv.Quote(p.Integrity))
+		for _, text := range [...]string{p.Name, p.Integrity} { // with their lengths, so that none reads like two
+			b.WriteString(strconv.Itoa(len(text)))
+			b.WriteByte(' ')
+			b.WriteString(text)
+		}
 		b.WriteString(strconv.FormatBool(p.Impure == ""))
 		if p.Damaged {
 			b.WriteString("damaged")

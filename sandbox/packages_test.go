@@ -83,6 +83,10 @@ func TestPackages(t *testing.T) {
 			`["import","import","require"]`},
 		{"several packages", `import p from "plain"; import f from "@s/es"; [p.count(), f()]`, `[1,"default"]`},
 		{"a handler", `import p from "plain"; export default (n) => p.sub(n ?? 1)`, `2`},
+		{"a JSON file", `import about from "plain/package.json" with { type: "json" }; about.main`, `"main.js"`},
+		{"a JSON file beside a package",
+			`import about from "plain/package.json" with { type: "json" }; import { count } from "plain"; [about.main, count()]`,
+			`["main.js",1]`},
 		{"a string that looks like one", "import p from 'plain'; `\nimport x from \"plain\";\n`.length + p.count()", `25`},
 		{"a random number", `import { id } from "random"; id`, `true`},
 		{"a look at the input", `import { has } from "asks"; has`, `"object"`},
@@ -316,6 +320,18 @@ func TestPackageWithheld(t *testing.T) {
 			if has := strings.Contains(r.Error, c.want); has != (withheld != nil || strings.Contains(c.code, "other")) {
 				t.Errorf("%s without %q: %s", c.code, withheld, r.Error)
 			}
+		}
+	}
+}
+
+// TestPackageOfComputedName checks the message about a package whose name the code computes.
+func TestPackageOfComputedName(t *testing.T) {
+	e := newEngine(t)
+	for _, code := range []string{"const n = 'plain'; require(n)", "const n = 'plain/sub'; await import(n)"} {
+		const want = "it is installed, but the code computes its name"
+		if r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Packages: somePackages()}); !strings.Contains(r.Error,
+			want) {
+			t.Errorf("%s: %s", code, r.Error)
 		}
 	}
 }

@@ -225,6 +225,8 @@ func moduleOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error)
 	g := node.Grants{Modules: r.grants.Modules, Files: r.grants.Files >= FilesRead, Hint: r.grants.ModuleHint,
 		Code: r.source.Text, Withheld: func(name string) bool {
 			return slices.Contains(r.grants.Withheld, source.PackageName(name))
+		}, Installed: func(name string) bool {
+			return slices.ContainsFunc(r.grants.Packages, func(p Package) bool { return p.Name == source.PackageName(name) })
 		}}
 	return node.Load(c, a, &g)
 }

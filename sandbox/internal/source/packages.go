@@ -194,7 +194,7 @@ func (b *bundle) withPackages(text string) string {
 	call := `__require\d*\("` + quotedMark + `([^"]*)"\)`
 	text = regexp.MustCompile(`__toESM\d*\(`+call+`(?:, 1)?\)`).ReplaceAllString(text, read)
 	text = regexp.MustCompile(call).ReplaceAllString(text, read)
-	declaration := regexp.MustCompile(`(?m)^import (?:([^;]*?) from )?"` + quotedMark + `([^"]*)";$`)
+	declaration := regexp.MustCompile(`(?m)^import (?:([^;]*?) from )?"` + quotedMark + `([^"]*)"(?: with \{[^}]*\})?;$`)
 	return declaration.ReplaceAllStringFunc(text, func(d string) string {
 		m := declaration.FindStringSubmatch(d)
 		return bindings(m[1], packagesName+"["+quoted(m[2])+"]") + strings.Repeat("\n", strings.Count(d, "\n"))

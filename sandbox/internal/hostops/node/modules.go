@@ -55,6 +55,9 @@ type Grants struct {
 	Hint func(name string) string
 	// Withheld, if set, reports whether a name is of a package that exists and that the run may not import.
 	Withheld func(name string) bool
+	// Installed, if set, reports whether a name is of a package that the run may import. The code has no package that it
+	// names in no string, so a name that it computes is not found.
+	Installed func(name string) bool
 	// Code is the text of the run's code and of the files that it imports.
 	Code string
 }
@@ -95,6 +98,11 @@ func Load(c *hostops.Call, a []quickjs.Value, g *Grants) (quickjs.Value, error) 
 	}
 	if g.Withheld != nil && g.Withheld(id) {
 		message := fmt.Sprintf("Cannot find module '%s': it is installed, but this policy may not import it", id)
+		return c.NewJSON([2]string{"MODULE_NOT_FOUND", message})
+	}
+	if g.Installed != nil && g.Installed(id) {
+		message := fmt.Sprintf("Cannot find module '%s': it is installed, but the code computes its name; write the name "+
+			"as a string in import or require", id)
 		return c.NewJSON([2]string{"MODULE_NOT_FOUND", message})
 	}
 	const format = "Cannot find module '%s': nothing is installed at run time; give its files as node_modules/%s/…"
