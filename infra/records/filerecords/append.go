@@ -58,7 +58,7 @@ func (s *Store) place(r audit.Sealed) error {
 	if err != nil {
 		return err
 	}
-	draft, err := s.takeDraft(name)
+	draft, err := s.takeDraft()
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Store) place(r audit.Sealed) error {
 		ID: r.ID, Day: name, At: d.log.end,
 	}
 	if err := errors.Join(s.writeHead(h), s.flush(s.headFD, s.writer+headSuffix)); err != nil {
-		return errors.Join(err, s.discard(draft))
+		return errors.Join(err, s.discard(draft, s.writer))
 	}
 	if err := s.publish(d, draft, r); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *Store) place(r audit.Sealed) error {
 		return err
 	}
 	s.last, s.lastID = r.Head(), r.ID
-	s.prepare(name)
+	s.prepare()
 	h.Done = true
 	if err := s.writeHead(h); err != nil {
 		// The record is complete and announced: a head without confirmation says no less.
@@ -96,13 +96,13 @@ func (s *Store) publish(d *day, draft draft, r audit.Sealed) error {
 		err = s.flush(draft.fd, from)
 	}
 	if err == nil {
-		err = s.disk.renameNew(d.objs, from, objectName(r.ID))
+		err = s.disk.renameNew(s.wrs, from, d.objs, objectName(r.ID))
 	}
 	if err != nil {
 		if errors.Is(err, unix.EEXIST) {
 			err = audit.ErrExists
 		}
-		if stays := s.discard(draft); stays != nil {
+		if stays := s.discard(draft, s.writer); stays != nil {
 			s.cfg.Log.Warn("draft left behind", "file", from, "error", stays)
 		}
 		return err

@@ -3,6 +3,7 @@
 //	executions/dt=2006-01-02/exec_….json    one record each, never overwritten
 //	audit-2006-01-02.jsonl                  the same lines in the order of writing
 //	writers/<ULID>.head                     the newest record of an open writer, which holds its lock
+//	writers/<ULID>/draft                    the file that becomes its next record
 //	writers/ledger.jsonl                    where each ended writer stopped, and what retention removed
 //	torn/                                   halves of lines that a killed process left
 //
@@ -17,7 +18,8 @@
 // # The steps of an Append
 //
 //  1. The head file announces the record: number, hash, ID.
-//  2. The record is written next to its place and renamed into it. The rename fails if there is a record of that ID.
+//  2. The record is written to the writer's draft, which is renamed to its place. The rename fails if there is a record
+//     of that ID.
 //  3. The line is appended to the day's file.
 //  4. The head file confirms.
 //

@@ -128,7 +128,7 @@ func pruneDay(s *Store, day string) (records int64, err error) {
 		}
 	}
 	err = removeFolder(s, dayPrefix+day)
-	for errors.Is(err, unix.ENOTEMPTY) { // each writer may have created its next draft meanwhile
+	for errors.Is(err, unix.ENOTEMPTY) { // another writer may have stored a late record meanwhile
 		err = removeFolder(s, dayPrefix+day)
 	}
 	if err != nil {

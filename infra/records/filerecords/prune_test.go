@@ -191,8 +191,8 @@ func TestPruneUnderAnOpenWriter(t *testing.T) {
 	}
 }
 
-// A writer prepares its next draft in the background, so it may appear in a folder that is being removed.
-func TestPruneBesideDraft(t *testing.T) {
+// Another writer may move a late record into a folder that is being removed.
+func TestPruneBesideLateRecord(t *testing.T) {
 	dir, appeared := t.TempDir(), false
 	s, err := filerecords.Open(dir, filerecords.Config{Intercept: func(call, path string, _ int) error {
 		if call != "unlink" || appeared || !strings.HasPrefix(path, "dt=") || strings.Contains(path, "/") {
@@ -204,7 +204,7 @@ func TestPruneBesideDraft(t *testing.T) {
 			t.Errorf("folders of %s: %v, %v", path, folders, err)
 			return err
 		}
-		return os.WriteFile(filepath.Join(folders[0], ".writer"), nil, 0o600)
+		return os.WriteFile(filepath.Join(folders[0], "late.json"), nil, 0o600)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestPruneBesideDraft(t *testing.T) {
 	}
 	pruned, err := s.Prune(t.Context(), filerecords.Retention{MaxAge: 24 * time.Hour})
 	if err != nil || pruned.Records != 1 || !appeared {
-		t.Errorf("pruned %+v, %v; a draft appeared: %v", pruned, err, appeared)
+		t.Errorf("pruned %+v, %v; a record appeared: %v", pruned, err, appeared)
 	}
 	holds(t, s)
 }

@@ -68,10 +68,11 @@ func (s *Store) finish(writer string, fd int) error {
 	if h.Writer != writer {
 		return fmt.Errorf("its head is that of %.40q", h.Writer)
 	}
-	if h.Seq > 0 {
-		if err := s.clearDraft(h); err != nil {
-			return err
-		}
+	if h.Seq > 0 && (!isDay(h.Day) || !audit.ValidID(h.ID)) {
+		return fmt.Errorf("its head names day %.20q and id %.40q", h.Day, h.ID)
+	}
+	if err := s.clearDraft(writer); err != nil {
+		return err
 	}
 	last, id := h.certain()
 	if !h.Done {
@@ -84,18 +85,6 @@ func (s *Store) finish(writer string, fd int) error {
 		}
 	}
 	return s.endWriter(writer, last, id)
-}
-
-// clearDraft removes a dead writer's draft.
-func (t *tree) clearDraft(h head) error {
-	if !isDay(h.Day) || !audit.ValidID(h.ID) {
-		return fmt.Errorf("its head names day %.20q and id %.40q", h.Day, h.ID)
-	}
-	err := t.disk.unlink(t.objs, dayPrefix+h.Day+"/"+draftName(h.Writer))
-	if errors.Is(err, unix.ENOENT) {
-		return nil
-	}
-	return err
 }
 
 // complete reports whether the announced record exists, that is, whether its object has its name, and then writes its

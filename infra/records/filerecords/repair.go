@@ -179,7 +179,7 @@ func (s repair) insert(day string, strays []*stray) error {
 // moveObject moves an object to another day, unless it is there. An object that is gone stays for Verify to report.
 func (s repair) moveObject(id, from, to string) error {
 	source, target := dayPrefix+from+"/"+objectName(id), dayPrefix+to+"/"+objectName(id)
-	err := s.disk.renameNew(s.objs, source, target)
+	err := s.disk.renameNew(s.objs, source, s.objs, target)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}

@@ -134,6 +134,7 @@ func (s *Store) start() (err error) {
 	if s.wrs, err = s.folder(writersDir); err != nil {
 		return err
 	}
+	spread(s.wrs)
 	if err := s.newWriter(); err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (s *Store) newWriter() error {
 		if err := s.disk.write(s.headFD, fresh, first, 0); err != nil {
 			return err
 		}
-		if err := s.disk.renameNew(s.wrs, fresh, s.writer+headSuffix); err != nil {
+		if err := s.disk.renameNew(s.wrs, fresh, s.wrs, s.writer+headSuffix); err != nil {
 			return err
 		}
 		return s.flush(s.wrs, writersDir)
@@ -231,12 +232,7 @@ func (s *Store) settle() error {
 }
 
 func (s *Store) release() {
-	if s.next != nil {
-		if d := <-s.next; d.err == nil {
-			shut(d.fd)
-		}
-		s.next = nil
-	}
+	s.shutDraft()
 	for _, d := range s.days {
 		d.shut()
 	}
