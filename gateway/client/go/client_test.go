@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -300,3 +303,50 @@ func TestRetries(t *testing.T) {
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A hostile gateway cannot have a tool run twice for one call, or run one that the caller did not offer.
+func TestCallsOfHostileGateways(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	answers := map[string]string{}
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/execute/stream" {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			answers[r.URL.Path] += string(body)
+			mu.Unlock()
+			return
+		}
+		for _, call := range []string{`1,"tool":"none"`, `2,"tool":"pay"`, `2,"tool":"pay"`} {
+			_, _ = io.WriteString(w, "id: exec_1:1\nevent: call\ndata: {\"params\":{},\"seq\":"+call+"}\n\n")
+		}
+		w.(http.Flusher).Flush()
+		for mu.Lock(); len(answers) < 2; mu.Lock() {
+			mu.Unlock()
+			runtime.Gosched()
+		}
+		mu.Unlock()
+		_, _ = io.WriteString(w, "event: complete\ndata: {\"id\":\"exec_1\",\"status\":\"completed\",\"result\":1}\n\n")
+	}))
+	defer gateway.Close()
+	c, err := client.New(client.Config{URL: gateway.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	_, err = c.Execute(t.Context(), execution.Request{Code: "1"}, client.Tools(client.Tool{Name: "pay",
+		Call: func(context.Context, json.RawMessage) (any, error) { ran++; return ran, nil }}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"/api/executions/exec_1/calls/1": `{"error":"there is no tool none"}`,
+		"/api/executions/exec_1/calls/2": `{"value":1}`,
+	}
+	if !maps.Equal(answers, want) || ran != 1 {
+		t.Errorf("the tool ran %d times, and the answers are %v", ran, answers)
+	}
+}

@@ -41,7 +41,7 @@ func (c *Client) ExecuteStream(
 	defer answers.Wait()
 	calling, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f := follower{onChunk: onChunk, onCall: func(id string, asked call) {
+	f := follower{called: map[int]bool{}, onChunk: onChunk, onCall: func(id string, asked call) {
 		answers.Go(func() { c.answer(calling, id, tools, asked) })
 	}}
 	for lost := 0; ; lost++ {
@@ -91,6 +91,7 @@ type follower struct {
 	execution string
 	last      string
 	result    *Result
+	called    map[int]bool // the calls that were passed on
 }
 
 // read follows one connection. The error is nil only if there is a result.
@@ -141,7 +142,10 @@ func (f *follower) event(id, name string, data []byte) error {
 		if err := json.Unmarshal(data, &asked); err != nil {
 			return fmt.Errorf("read the stream: %w", err)
 		}
-		f.onCall(f.execution, asked)
+		if !f.called[asked.Seq] {
+			f.called[asked.Seq] = true
+			f.onCall(f.execution, asked)
+		}
 	case "complete", "paused":
 		var result Result
 		if err := json.Unmarshal(data, &result); err != nil {

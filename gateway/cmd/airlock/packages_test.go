@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ var runtimes = map[string][]string{"node": nil, "deno": {"run", "-A"}, "bun": {"
 
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
-	tests, err := filepath.Abs(filepath.Join(repository, "gateway/client/typescript/test/client.mjs"))
+	folder, err := filepath.Abs(filepath.Join(repository, "gateway/client/typescript/test"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +60,14 @@ func TestTypeScriptClient(t *testing.T) {
 			if err != nil {
 				t.Skip(name + " is not installed; make clients tests the client on it")
 			}
-			cmd := exec.CommandContext(t.Context(), program, append(arguments, tests)...)
-			cmd.Env = append(clientGateway(t), "AIRLOCK_CLIENT=file://"+builtClient(t))
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
+			environment := append(clientGateway(t), "AIRLOCK_CLIENT=file://"+builtClient(t))
+			for _, tests := range []string{"client.mjs", "hostile.mjs"} {
+				given := slices.Concat(arguments, []string{filepath.Join(folder, tests)})
+				cmd := exec.CommandContext(t.Context(), program, given...)
+				cmd.Env = environment
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
 			}
 		})
 	}

@@ -1,12 +1,13 @@
 """Runs untrusted JavaScript and TypeScript on an Airlock gateway. Start with Airlock.connect, or AsyncAirlock.connect."""
 
-from .aio import AsyncAirlock, AsyncExecution, AsyncFunctions
+from .aio import AsyncAirlock, AsyncApprovals, AsyncExecution, AsyncFunctions, AsyncSession, AsyncSessions
 from .errors import AirlockError, ExecutionError
 from .result import Event, Log, Result
-from .sync import Airlock, Execution, Functions
+from .sync import Airlock, Approvals, Execution, Functions, Session, Sessions
 from .tools import Tool
 
 __all__ = [
-    "Airlock", "AirlockError", "AsyncAirlock", "AsyncExecution", "AsyncFunctions", "Event", "Execution",
-    "ExecutionError", "Functions", "Log", "Result", "Tool",
+    "Airlock", "AirlockError", "Approvals", "AsyncAirlock", "AsyncApprovals", "AsyncExecution", "AsyncFunctions",
+    "AsyncSession", "AsyncSessions", "Event", "Execution", "ExecutionError", "Functions", "Log", "Result", "Session",
+    "Sessions", "Tool",
 ]

@@ -25,20 +25,44 @@ class _Transport:
         self.headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self.client = client or httpx.AsyncClient(timeout=core.TIMEOUT)
 
-    async def send(self, send: core.Send, stream: bool = False) -> httpx.Response:
+    async def send(self, send: core.Send) -> bytes:
+        """Sends a request and returns the body of its response."""
+        return (await self._exchange(send, False))[1]
+
+    async def call(self, send: core.Send) -> Any:
+        """Sends a request and returns the JSON object of its response."""
+        return core.parse(await self.send(send))
+
+    async def open(self, send: core.Send) -> httpx.Response:
+        """Sends a request and returns its response, whose body is not read. It must be closed."""
+        return (await self._exchange(send, True))[0]
+
+    async def _exchange(self, send: core.Send, stream: bool) -> tuple[httpx.Response, bytes]:
         attempts = core.Attempts(send, self.retries)
         while True:
             request = self.client.build_request(send.method, self.url + send.path, content=send.body,
                                                 headers={**self.headers, **send.headers})
             try:
-                response = await self.client.send(request, stream=stream, follow_redirects=False)
-                if response.is_success:
-                    return response
-                problem = core.problem_of(response, await response.aread())
-            except httpx.TransportError as error:
+                response = await self.client.send(request, stream=True, follow_redirects=False)
+                if response.is_success and stream:
+                    return response, b""
+                body = await self._body(response)
+            except httpx.RequestError as error:
                 await asyncio.sleep(attempts.after_error(self.url, error))
                 continue
-            await asyncio.sleep(attempts.after_problem(problem))
+            if response.is_success:
+                return response, body
+            await asyncio.sleep(attempts.after_problem(core.problem_of(response, body)))
+
+    @staticmethod
+    async def _body(response: httpx.Response) -> bytes:
+        body = core.Body()
+        try:
+            async for data in response.aiter_bytes():
+                body.add(data)
+        finally:
+            await response.aclose()
+        return body.content()
 
 
 class AsyncAirlock:
@@ -48,6 +72,10 @@ class AsyncAirlock:
         self._transport = transport
         #: Saved functions.
         self.functions = AsyncFunctions(transport)
+        #: Executions that share one state.
+        self.sessions = AsyncSessions(transport)
+        #: Executions that wait for people.
+        self.approvals = AsyncApprovals(transport)
 
     @classmethod
     def connect(cls, url: str, token: Optional[str] = None, *, retries: int = 2,
@@ -70,7 +98,7 @@ class AsyncAirlock:
         """Runs code and waits for its result, as Airlock.run does. Tools may be coroutine functions."""
         if tools is None and on_log is None:
             send = core.execute("/api/execute", code, options, idempotency_key)
-            return Result((await self._transport.send(send)).json(parse_int=core.integer))
+            return Result((await self._transport.call(send)))
         events = self.stream(code, tools=tools, idempotency_key=idempotency_key, **options)
         try:
             async for event in events:
@@ -103,7 +131,7 @@ class AsyncAirlock:
                 elif event.name in ("complete", "paused"):
                     yield Event("result", result=Result(event.data))
                 elif event.name == "error":
-                    raise AirlockError(event.data["status"], event.data)
+                    raise core.problem_event(event.data)
         finally:
             await events.aclose()
             for task in answers:
@@ -123,7 +151,7 @@ class AsyncAirlock:
 
     async def _followed(self, send: core.Send, following: core.Following) -> AsyncGenerator[core.ServerEvent, None]:
         for lost in range(core.RESUMPTIONS + 1):
-            response = await self._transport.send(send, stream=True)
+            response = await self._transport.open(send)
             following.execution = response.headers.get("X-Execution-Id", following.execution)
             cause: Optional[BaseException] = None
             reader = core.EventReader()
@@ -131,11 +159,11 @@ class AsyncAirlock:
                 async for data in response.aiter_bytes():
                     for event in reader.feed(data):
                         send.headers["Last-Event-ID"] = event.id
-                        following.over = event.name in ("complete", "paused", "error")
-                        yield event
+                        if following.takes(event):
+                            yield event
                         if following.over:
                             return
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 cause = error
             finally:
                 await response.aclose()
@@ -171,7 +199,7 @@ class AsyncAirlock:
     async def submit(self, code: str, *, idempotency_key: Optional[str] = None,
                      callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "AsyncExecution":
         """Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway."""
-        accepted = (await self._transport.send(core.submission(code, options, idempotency_key, callback))).json(parse_int=core.integer)
+        accepted = (await self._transport.call(core.submission(code, options, idempotency_key, callback)))
         return AsyncExecution(self._transport, accepted["id"])
 
     def execution(self, id: str) -> "AsyncExecution":
@@ -181,7 +209,7 @@ class AsyncAirlock:
     async def analyze(self, code: str, **options: Any) -> wire.Analysis:
         """Returns the verdict of the policy on code, which does not run."""
         send = core.execute("/api/analyze", code, options, None)
-        return cast(wire.Analysis, (await self._transport.send(send)).json(parse_int=core.integer))
+        return cast(wire.Analysis, (await self._transport.call(send)))
 
 
 class AsyncExecution(Generic[T]):
@@ -192,16 +220,17 @@ class AsyncExecution(Generic[T]):
 
     async def poll(self) -> Optional[Result[T]]:
         """Its result, or None while it is queued or running."""
-        found = (await self._transport.send(core.Send("GET", core.result_path(self.id)))).json(parse_int=core.integer)
+        found = (await self._transport.call(core.Send("GET", core.result_path(self.id))))
         return None if found["status"] in ("queued", "running") else Result(found)
 
-    async def wait(self, timeout: Optional[float] = None) -> Result[T]:
-        """Waits for the result. timeout, in seconds, ends the wait with a TimeoutError, and not the execution."""
+    async def wait(self, timeout: Optional[float] = None, *, end: bool = False) -> Result[T]:
+        """Waits until the execution ends or pauses, and returns its result. With end, it goes on waiting while the
+        execution is paused. timeout, in seconds, ends the wait with a TimeoutError, and not the execution."""
         deadline = None if timeout is None else time.monotonic() + timeout
         pause = 0.05
         while True:
             result = await self.poll()
-            if result is not None:
+            if result is not None and not (end and result.status == "paused"):
                 return result
             if deadline is not None and time.monotonic() + pause > deadline:
                 raise TimeoutError(f"{self.id} has not ended within {timeout} seconds")
@@ -223,24 +252,98 @@ class AsyncFunctions:
         """Saves a version. The same content again is the same version."""
         body = {"code": definition} if isinstance(definition, str) else definition
         send = core.Send("PUT", core.function_path(name), json.dumps(body).encode())
-        return cast(wire.Function, (await self._transport.send(send)).json(parse_int=core.integer))
+        return cast(wire.Function, (await self._transport.call(send)))
 
     async def invoke(self, name: str, input: Any = None, *, idempotency_key: Optional[str] = None,
                      **options: Any) -> Result[Any]:
         """Runs a saved function and waits. Without version and alias, the latest version runs."""
         send = core.Send("POST", core.function_path(name) + "/invoke", json.dumps({"input": input, **options}).encode(),
                          core.headers_of(idempotency_key))
-        return Result((await self._transport.send(send)).json(parse_int=core.integer))
+        return Result((await self._transport.call(send)))
 
-    async def list(self) -> AsyncIterator[wire.Function]:
+    def list(self) -> AsyncIterator[wire.Function]:
         """All saved functions."""
-        path: Optional[str] = "/api/functions"
-        while path:
-            page = (await self._transport.send(core.Send("GET", path))).json(parse_int=core.integer)
-            for function in page["items"]:
-                yield function
-            path = page["next"] and "/api/functions?" + str(httpx.QueryParams(cursor=page["next"]))
+        return cast(AsyncIterator[wire.Function], _pages(self._transport, "/api/functions"))
 
     async def delete(self, name: str) -> None:
         """Deletes a function with all its versions."""
         await self._transport.send(core.Send("DELETE", core.function_path(name)))
+
+
+async def _pages(transport: _Transport, path: str) -> AsyncIterator[Any]:
+    """The items of all pages of a list."""
+    following: Optional[str] = path
+    while following:
+        page = await transport.call(core.Send("GET", following))
+        following = core.next_page(path, following, page)
+        for item in page["items"]:
+            yield item
+
+
+class AsyncSessions:
+    """Executions that share one state: airlock.sessions."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    async def create(self, policy: Optional[str] = None, max_age: Optional[float] = None) -> "AsyncSession":
+        """Makes a session. It expires after max_age milliseconds, a day by default."""
+        return await self._made(core.session(policy, max_age))
+
+    async def get(self, id: str) -> "AsyncSession":
+        """Returns a session by its id."""
+        return await self._made(core.Send("GET", core.session_path(id)))
+
+    async def list(self) -> AsyncIterator["AsyncSession"]:
+        """All sessions of the caller."""
+        async for info in _pages(self._transport, "/api/sessions"):
+            yield AsyncSession(self._transport, info)
+
+    async def _made(self, send: core.Send) -> "AsyncSession":
+        return AsyncSession(self._transport, (await self._transport.call(send)))
+
+
+class AsyncSession:
+    """A session. The top-level declarations of a step are there for the next one."""
+
+    def __init__(self, transport: _Transport, info: wire.Session) -> None:
+        self._transport, self.info, self.id = transport, info, info["id"]
+
+    async def run(self, code: str, *, idempotency_key: Optional[str] = None, **options: Any) -> Result[Any]:
+        """Runs code as the next step, and waits. A step that fails changes nothing."""
+        send = core.execute(core.session_path(self.id, "/execute"), code, options, idempotency_key)
+        return Result((await self._transport.call(send)))
+
+    async def fork(self, step: Optional[int] = None) -> "AsyncSession":
+        """Makes a new session from the state after a step, the last one by default."""
+        send = core.post(core.session_path(self.id, "/fork"), {} if step is None else {"step": step})
+        return AsyncSession(self._transport, (await self._transport.call(send)))
+
+    async def delete(self) -> None:
+        """Ends the session."""
+        await self._transport.send(core.Send("DELETE", core.session_path(self.id)))
+
+
+class AsyncApprovals:
+    """Executions that wait for people: airlock.approvals. Deciding needs a token with the scope approve."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> AsyncIterator[wire.PausedExecution]:
+        """The executions that have paused: all that the caller may decide about, or else the caller's own."""
+        return cast(AsyncIterator[wire.PausedExecution], _pages(self._transport, "/api/executions?status=paused"))
+
+    async def get(self, id: str) -> Union[wire.PausedExecution, Result[Any]]:
+        """An execution that has paused, with its code, or its result if it has ended."""
+        return await self._read(core.Send("GET", core.paused_path(id)))
+
+    async def decide(self, id: str, *decisions: Mapping[str, Any]) -> Union[wire.PausedExecution, Result[Any]]:
+        """Decides about what an execution waits for: {"seq": 1, "decision": "approve"}, or edit with args, respond with
+        value, or reject, and a reason. It waits up to 30 seconds, until the execution ends or pauses again, and returns
+        the result or how far the execution is."""
+        return await self._read(core.post(core.paused_path(id, "/resume"), {"decisions": decisions}))
+
+    async def _read(self, send: core.Send) -> Union[wire.PausedExecution, Result[Any]]:
+        answer = (await self._transport.call(send))
+        return Result(answer) if core.ended(answer) else cast(wire.PausedExecution, answer)

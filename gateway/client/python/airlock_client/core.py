@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 import uuid
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Optional, Union
@@ -25,6 +26,11 @@ ABANDON_WITHIN = 5.0
 #: A run may wait for its place, and then takes its time. Silent streams have heartbeats.
 TIMEOUT = httpx.Timeout(900.0, connect=10.0)
 
+#: The longest response, or event of a stream, in bytes.
+LONGEST_ANSWER = 64 << 20
+#: How long a response may take from its first byte to its last, in seconds.
+ANSWER_WITHIN = 900.0
+
 OPTIONS = frozenset({
     "input", "context", "files", "entry", "language", "policy", "timeout", "memory", "limits", "seed", "engine",
     "priority", "hosts", "secrets", "debug", "args",
@@ -38,6 +44,41 @@ LONGEST_INTEGER = 400
 def integer(text: str) -> Union[int, float]:
     """The integer of a JSON text. Guests may write a million digits, for which int() fails, or takes minutes."""
     return int(text) if len(text) <= LONGEST_INTEGER else float(text)
+
+
+def invalid(how: str) -> AirlockError:
+    """The error about an answer that no gateway sends."""
+    return AirlockError(0, {"code": "invalid_answer", "detail": f"the gateway's answer {how}"})
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """The object of a JSON text."""
+    try:
+        value = json.loads(body, parse_int=integer)
+    except (ValueError, RecursionError):
+        raise invalid("is not JSON") from None
+    if not isinstance(value, dict):
+        raise invalid("is not an object")
+    return value
+
+
+class Body:
+    """Takes the body of a response, within the bounds of one."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._length, self._end = 0, time.monotonic() + ANSWER_WITHIN
+
+    def add(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._length += len(data)
+        if self._length > LONGEST_ANSWER:
+            raise invalid("is too long")
+        if time.monotonic() > self._end:
+            raise invalid("does not end")
+
+    def content(self) -> bytes:
+        return b"".join(self._pieces)
 
 
 def address(url: str) -> str:
@@ -72,7 +113,7 @@ class Attempts:
     def __init__(self, send: Send, retries: int) -> None:
         self.send, self.left, self.pause = send, retries, 0.25
 
-    def after_error(self, url: str, error: httpx.TransportError) -> float:
+    def after_error(self, url: str, error: httpx.RequestError) -> float:
         """The seconds to wait after a connection that failed, or an error."""
         if not self.send.repeatable or self.left == 0:
             detail = f"the gateway at {url} cannot be reached: {error or type(error).__name__}"
@@ -95,14 +136,20 @@ class Attempts:
 
 def problem_of(response: httpx.Response, body: bytes) -> AirlockError:
     try:
-        document = json.loads(body, parse_int=integer)
-    except ValueError:
-        document = None
+        document: Mapping[str, Any] = parse(body)
+    except AirlockError:
+        document = {}
     try:
         after = float(response.headers.get("Retry-After", ""))
     except ValueError:
         after = None
-    return AirlockError(response.status_code, document if isinstance(document, dict) else {}, after)
+    return AirlockError(response.status_code, document, after if after is not None and after > 0 else None)
+
+
+def problem_event(data: Mapping[str, Any]) -> AirlockError:
+    """The error of the last event of a stream."""
+    status = data.get("status")
+    return AirlockError(status if isinstance(status, int) else 0, data)
 
 
 def execute(path: str, code: str, options: Mapping[str, Any], key: Optional[str], tools: Optional[Toolbox] = None,
@@ -145,6 +192,41 @@ def function_path(name: str) -> str:
     return f"/api/functions/{quote(name, safe='')}"
 
 
+def session_path(id: str, more: str = "") -> str:
+    return f"/api/sessions/{quote(id, safe='')}{more}"
+
+
+def session(policy: Optional[str], max_age: Optional[float]) -> Send:
+    """The request that makes a session."""
+    given = {"policy": policy, "maxAge": max_age}
+    return post("/api/sessions", {name: value for name, value in given.items() if value is not None})
+
+
+def paused_path(execution: str, more: str = "") -> str:
+    return f"/api/executions/{quote(execution, safe='')}{more}"
+
+
+def post(path: str, body: Any) -> Send:
+    return Send("POST", path, json.dumps(body, allow_nan=False).encode())
+
+
+def next_page(path: str, this: str, page: Mapping[str, Any]) -> Optional[str]:
+    """The path of the page of a list after this one."""
+    if not isinstance(page.get("items"), list):
+        raise invalid("is not a page of a list")
+    if not page.get("next"):
+        return None
+    following = path + ("&" if "?" in path else "?") + str(httpx.QueryParams(cursor=page["next"]))
+    if following == this:
+        raise invalid("is not a page of a list")
+    return following
+
+
+def ended(answer: Any) -> bool:
+    """Whether an answer about a paused execution is its result."""
+    return not ("waiting" in answer and "segment" in answer)
+
+
 def call_path(execution: str, seq: int) -> str:
     return f"/api/executions/{quote(execution, safe='')}/calls/{seq}"
 
@@ -155,6 +237,26 @@ class Following:
 
     execution: str = ""
     over: bool = False
+    called: set[int] = field(default_factory=set)
+
+    def takes(self, event: "ServerEvent") -> bool:
+        """Whether an event is one of interest. It fails if no gateway sends such an event. A call is answered once."""
+        if event.name not in ("chunk", "call", "complete", "paused", "error"):
+            return False
+        data = event.data
+        if not isinstance(data, dict):
+            raise invalid("has an event that is not an object")
+        if event.name == "chunk" and not (isinstance(data.get("chunk"), str) and isinstance(data.get("level"), str)):
+            raise invalid("has output that is not text")
+        if event.name == "call":
+            seq = data.get("seq")
+            if type(seq) is not int or not isinstance(data.get("tool"), str) or "params" not in data:
+                raise invalid("has a call of no tool")
+            if seq in self.called:
+                return False
+            self.called.add(seq)
+        self.over = event.name in ("complete", "paused", "error")
+        return True
 
     def abandoned(self, send: Send) -> bool:
         """Whether the run goes on with nobody to wait for it. Callers with a key may come back."""
@@ -178,21 +280,29 @@ class EventReader:
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._fields: dict[str, str] = {}
+        self._length = 0  # of the event that is not complete
 
     def feed(self, data: bytes) -> Iterator[ServerEvent]:
         *lines, rest = data.split(b"\n")
+        self._length += len(data)
         for piece in lines:
-            line = (b"".join(self._pieces) + piece).decode()
+            line = (b"".join(self._pieces) + piece).decode(errors="replace")
             self._pieces = []
             if line:
                 name, _, value = line.partition(": ")
-                self._fields[name] = value
+                if name in ("id", "event", "data"):
+                    self._fields[name] = value
                 continue
-            fields, self._fields = self._fields, {}
+            fields, self._fields, self._length = self._fields, {}, 0
             if "event" in fields:
-                data = json.loads(fields.get("data", "null"), parse_int=integer)
-                yield ServerEvent(fields.get("id", ""), fields["event"], data)
+                try:
+                    value = json.loads(fields.get("data", "null"), parse_int=integer)
+                except (ValueError, RecursionError):
+                    raise invalid("has an event that is not JSON") from None
+                yield ServerEvent(fields.get("id", ""), fields["event"], value)
         self._pieces.append(rest)
+        if self._length > LONGEST_ANSWER:
+            raise invalid("has an event that is too long")
 
 
 def lost(cause: Optional[BaseException] = None) -> AirlockError:

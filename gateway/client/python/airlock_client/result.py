@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, Optional, TypeVar, Union
 
 from . import wire
-from .errors import ExecutionError
+from .errors import AirlockError, ExecutionError
 
 T = TypeVar("T")
 
@@ -24,23 +24,25 @@ class Result(Generic[T]):
     """What came of a run. A failure of the code is a result, too: look at status, or ask for value()."""
 
     def __init__(self, wire: wire.ExecutionResult) -> None:
+        if not isinstance(wire, dict) or not isinstance(wire.get("id"), str) or not isinstance(wire.get("status"), str):
+            raise AirlockError(0, {"code": "invalid_answer", "detail": "the gateway's answer is not a result"})
         #: The answer of the gateway, with every field.
         self.wire = wire
         self.id = wire["id"]
         self.status = wire["status"]
         #: What the code evaluates to; None if it did not complete.
-        self.result: Optional[T] = wire["result"]
+        self.result: Optional[T] = wire.get("result")
         #: The console text.
-        self.output = wire["output"]
-        self.logs = [Log(entry["level"], entry["message"]) for entry in wire["logs"]]
+        self.output = wire.get("output", "")
+        self.logs = [Log(entry["level"], entry["message"]) for entry in wire.get("logs", ())]
         #: One line, or None if the code completed.
-        self.error = wire["error"]
-        self.exception = wire["exception"]
+        self.error = wire.get("error")
+        self.exception = wire.get("exception")
         #: The limit that ended the run, if one did.
-        self.limit = wire["limit"]
-        self.policy = wire["policy"]
-        self.usage = wire["usage"]
-        self.duration_ms = wire["durationMs"]
+        self.limit = wire.get("limit")
+        self.policy = wire.get("policy")
+        self.usage = wire.get("usage")
+        self.duration_ms = wire.get("durationMs")
 
     @property
     def ok(self) -> bool:

@@ -24,20 +24,44 @@ class _Transport:
         self.headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self.client = client or httpx.Client(timeout=core.TIMEOUT)
 
-    def send(self, send: core.Send, stream: bool = False) -> httpx.Response:
+    def send(self, send: core.Send) -> bytes:
+        """Sends a request and returns the body of its response."""
+        return (self._exchange(send, False))[1]
+
+    def call(self, send: core.Send) -> Any:
+        """Sends a request and returns the JSON object of its response."""
+        return core.parse(self.send(send))
+
+    def open(self, send: core.Send) -> httpx.Response:
+        """Sends a request and returns its response, whose body is not read. It must be closed."""
+        return (self._exchange(send, True))[0]
+
+    def _exchange(self, send: core.Send, stream: bool) -> tuple[httpx.Response, bytes]:
         attempts = core.Attempts(send, self.retries)
         while True:
             request = self.client.build_request(send.method, self.url + send.path, content=send.body,
                                                 headers={**self.headers, **send.headers})
             try:
-                response = self.client.send(request, stream=stream, follow_redirects=False)
-                if response.is_success:
-                    return response
-                problem = core.problem_of(response, response.read())
-            except httpx.TransportError as error:
+                response = self.client.send(request, stream=True, follow_redirects=False)
+                if response.is_success and stream:
+                    return response, b""
+                body = self._body(response)
+            except httpx.RequestError as error:
                 time.sleep(attempts.after_error(self.url, error))
                 continue
-            time.sleep(attempts.after_problem(problem))
+            if response.is_success:
+                return response, body
+            time.sleep(attempts.after_problem(core.problem_of(response, body)))
+
+    @staticmethod
+    def _body(response: httpx.Response) -> bytes:
+        body = core.Body()
+        try:
+            for data in response.iter_bytes():
+                body.add(data)
+        finally:
+            response.close()
+        return body.content()
 
 
 class Airlock:
@@ -47,6 +71,10 @@ class Airlock:
         self._transport = transport
         #: Saved functions.
         self.functions = Functions(transport)
+        #: Executions that share one state.
+        self.sessions = Sessions(transport)
+        #: Executions that wait for people.
+        self.approvals = Approvals(transport)
 
     @classmethod
     def connect(cls, url: str, token: Optional[str] = None, *, retries: int = 2,
@@ -73,7 +101,7 @@ class Airlock:
         """
         if tools is None and on_log is None:
             send = core.execute("/api/execute", code, options, idempotency_key)
-            return Result(self._transport.send(send).json(parse_int=core.integer))
+            return Result(self._transport.call(send))
         for event in self.stream(code, tools=tools, idempotency_key=idempotency_key, **options):
             if event.log is not None and on_log is not None:
                 on_log(event.log)
@@ -97,7 +125,7 @@ class Airlock:
                 elif event.name in ("complete", "paused"):
                     yield Event("result", result=Result(event.data))
                 elif event.name == "error":
-                    raise AirlockError(event.data["status"], event.data)
+                    raise core.problem_event(event.data)
 
     def _events(self, send: core.Send) -> Generator[core.ServerEvent, None, None]:
         """The events of a stream up to its last."""
@@ -112,7 +140,7 @@ class Airlock:
 
     def _followed(self, send: core.Send, following: core.Following) -> Generator[core.ServerEvent, None, None]:
         for lost in range(core.RESUMPTIONS + 1):
-            response = self._transport.send(send, stream=True)
+            response = self._transport.open(send)
             following.execution = response.headers.get("X-Execution-Id", following.execution)
             cause: Optional[BaseException] = None
             reader = core.EventReader()
@@ -120,11 +148,11 @@ class Airlock:
                 for data in response.iter_bytes():
                     for event in reader.feed(data):
                         send.headers["Last-Event-ID"] = event.id
-                        following.over = event.name in ("complete", "paused", "error")
-                        yield event
+                        if following.takes(event):
+                            yield event
                         if following.over:
                             return
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 cause = error
             finally:
                 response.close()
@@ -159,7 +187,7 @@ class Airlock:
     def submit(self, code: str, *, idempotency_key: Optional[str] = None,
                callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "Execution":
         """Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway."""
-        accepted = self._transport.send(core.submission(code, options, idempotency_key, callback)).json(parse_int=core.integer)
+        accepted = self._transport.call(core.submission(code, options, idempotency_key, callback))
         return Execution(self._transport, accepted["id"])
 
     def execution(self, id: str) -> "Execution":
@@ -169,7 +197,7 @@ class Airlock:
     def analyze(self, code: str, **options: Any) -> wire.Analysis:
         """Returns the verdict of the policy on code, which does not run."""
         send = core.execute("/api/analyze", code, options, None)
-        return cast(wire.Analysis, self._transport.send(send).json(parse_int=core.integer))
+        return cast(wire.Analysis, self._transport.call(send))
 
 
 class Execution(Generic[T]):
@@ -180,16 +208,17 @@ class Execution(Generic[T]):
 
     def poll(self) -> Optional[Result[T]]:
         """Its result, or None while it is queued or running."""
-        found = self._transport.send(core.Send("GET", core.result_path(self.id))).json(parse_int=core.integer)
+        found = self._transport.call(core.Send("GET", core.result_path(self.id)))
         return None if found["status"] in ("queued", "running") else Result(found)
 
-    def wait(self, timeout: Optional[float] = None) -> Result[T]:
-        """Waits for the result. timeout, in seconds, ends the wait with a TimeoutError, and not the execution."""
+    def wait(self, timeout: Optional[float] = None, *, end: bool = False) -> Result[T]:
+        """Waits until the execution ends or pauses, and returns its result. With end, it goes on waiting while the
+        execution is paused. timeout, in seconds, ends the wait with a TimeoutError, and not the execution."""
         deadline = None if timeout is None else time.monotonic() + timeout
         pause = 0.05
         while True:
             result = self.poll()
-            if result is not None:
+            if result is not None and not (end and result.status == "paused"):
                 return result
             if deadline is not None and time.monotonic() + pause > deadline:
                 raise TimeoutError(f"{self.id} has not ended within {timeout} seconds")
@@ -211,23 +240,96 @@ class Functions:
         """Saves a version. The same content again is the same version."""
         body = {"code": definition} if isinstance(definition, str) else definition
         send = core.Send("PUT", core.function_path(name), json.dumps(body).encode())
-        return cast(wire.Function, self._transport.send(send).json(parse_int=core.integer))
+        return cast(wire.Function, self._transport.call(send))
 
     def invoke(self, name: str, input: Any = None, *, idempotency_key: Optional[str] = None,
                **options: Any) -> Result[Any]:
         """Runs a saved function and waits. Without version and alias, the latest version runs."""
         send = core.Send("POST", core.function_path(name) + "/invoke", json.dumps({"input": input, **options}).encode(),
                          core.headers_of(idempotency_key))
-        return Result(self._transport.send(send).json(parse_int=core.integer))
+        return Result(self._transport.call(send))
 
     def list(self) -> Iterator[wire.Function]:
         """All saved functions."""
-        path: Optional[str] = "/api/functions"
-        while path:
-            page = self._transport.send(core.Send("GET", path)).json(parse_int=core.integer)
-            yield from page["items"]
-            path = page["next"] and "/api/functions?" + str(httpx.QueryParams(cursor=page["next"]))
+        return cast(Iterator[wire.Function], _pages(self._transport, "/api/functions"))
 
     def delete(self, name: str) -> None:
         """Deletes a function with all its versions."""
         self._transport.send(core.Send("DELETE", core.function_path(name)))
+
+
+def _pages(transport: _Transport, path: str) -> Iterator[Any]:
+    """The items of all pages of a list."""
+    following: Optional[str] = path
+    while following:
+        page = transport.call(core.Send("GET", following))
+        following = core.next_page(path, following, page)
+        yield from page["items"]
+
+
+class Sessions:
+    """Executions that share one state: airlock.sessions."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def create(self, policy: Optional[str] = None, max_age: Optional[float] = None) -> "Session":
+        """Makes a session. It expires after max_age milliseconds, a day by default."""
+        return self._made(core.session(policy, max_age))
+
+    def get(self, id: str) -> "Session":
+        """Returns a session by its id."""
+        return self._made(core.Send("GET", core.session_path(id)))
+
+    def list(self) -> Iterator["Session"]:
+        """All sessions of the caller."""
+        return (Session(self._transport, info) for info in _pages(self._transport, "/api/sessions"))
+
+    def _made(self, send: core.Send) -> "Session":
+        return Session(self._transport, self._transport.call(send))
+
+
+class Session:
+    """A session. The top-level declarations of a step are there for the next one."""
+
+    def __init__(self, transport: _Transport, info: wire.Session) -> None:
+        self._transport, self.info, self.id = transport, info, info["id"]
+
+    def run(self, code: str, *, idempotency_key: Optional[str] = None, **options: Any) -> Result[Any]:
+        """Runs code as the next step, and waits. A step that fails changes nothing."""
+        send = core.execute(core.session_path(self.id, "/execute"), code, options, idempotency_key)
+        return Result(self._transport.call(send))
+
+    def fork(self, step: Optional[int] = None) -> "Session":
+        """Makes a new session from the state after a step, the last one by default."""
+        send = core.post(core.session_path(self.id, "/fork"), {} if step is None else {"step": step})
+        return Session(self._transport, self._transport.call(send))
+
+    def delete(self) -> None:
+        """Ends the session."""
+        self._transport.send(core.Send("DELETE", core.session_path(self.id)))
+
+
+class Approvals:
+    """Executions that wait for people: airlock.approvals. Deciding needs a token with the scope approve."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> Iterator[wire.PausedExecution]:
+        """The executions that have paused: all that the caller may decide about, or else the caller's own."""
+        return cast(Iterator[wire.PausedExecution], _pages(self._transport, "/api/executions?status=paused"))
+
+    def get(self, id: str) -> Union[wire.PausedExecution, Result[Any]]:
+        """An execution that has paused, with its code, or its result if it has ended."""
+        return self._read(core.Send("GET", core.paused_path(id)))
+
+    def decide(self, id: str, *decisions: Mapping[str, Any]) -> Union[wire.PausedExecution, Result[Any]]:
+        """Decides about what an execution waits for: {"seq": 1, "decision": "approve"}, or edit with args, respond with
+        value, or reject, and a reason. It waits up to 30 seconds, until the execution ends or pauses again, and returns
+        the result or how far the execution is."""
+        return self._read(core.post(core.paused_path(id, "/resume"), {"decisions": decisions}))
+
+    def _read(self, send: core.Send) -> Union[wire.PausedExecution, Result[Any]]:
+        answer = self._transport.call(send)
+        return Result(answer) if core.ended(answer) else cast(wire.PausedExecution, answer)

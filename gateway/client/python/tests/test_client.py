@@ -147,6 +147,45 @@ class SyncTest(unittest.TestCase):
         endless.cancel()
         self.assertEqual(self.airlock.execution(endless.id).wait(timeout=30).status, "cancelled")
 
+    def test_sessions(self) -> None:
+        session = self.airlock.sessions.create(policy="standard", max_age=600_000)
+        self.assertIsNone(session.run("let n = input", input=40).value())
+        self.assertEqual(session.run("n += 2").value(), 42)
+        copy = session.fork(step=1)
+        self.assertEqual(copy.run("n").value(), 40)
+        self.assertEqual(self.airlock.sessions.get(session.id).run("n").value(), 42)
+        self.assertLessEqual({session.id, copy.id}, {s.id for s in self.airlock.sessions.list()})
+        session.delete()
+        copy.delete()
+        with self.assertRaises(AirlockError) as gone:
+            session.run("n")
+        self.assertEqual(gone.exception.status, 404)
+
+    def test_approvals(self) -> None:
+        approvals = self.airlock.approvals
+        run = self.airlock.run("return [await airlock.approve({title: 'How many?', schema: {type: 'number'}}),"
+                               " await airlock.approve({title: 'Sure?'})]")
+        self.assertEqual((run.ok, run.status, run.result), (False, "paused", None))
+        self.assertEqual(run.wire["waiting"][0]["title"], "How many?")
+        with self.assertRaises(ExecutionError):
+            run.value()
+        self.assertIn(run.id, [paused["id"] for paused in approvals.list()])
+        self.assertIn("Sure?", approvals.get(run.id)["code"])
+        with self.assertRaises(AirlockError) as refused:
+            approvals.decide(run.id, {"seq": 7, "decision": "approve"})
+        self.assertEqual(refused.exception.code, "not_waiting")
+        following = approvals.decide(run.id, {"seq": 1, "decision": "respond", "value": 3})
+        self.assertEqual(following["waiting"][0]["title"], "Sure?")
+        self.assertEqual(self.airlock.execution(run.id).wait().status, "paused")
+        with self.assertRaises(TimeoutError):
+            self.airlock.execution(run.id).wait(timeout=0.1, end=True)
+        ended = approvals.decide(run.id, {"seq": 2, "decision": "approve", "reason": "why not"})
+        self.assertEqual(ended.value(), [3, True])
+        self.assertEqual(self.airlock.execution(run.id).wait(timeout=30, end=True).value(), [3, True])
+        *_, last = self.airlock.stream("await airlock.approve({title: 'Hm?'})")
+        self.assertEqual(last.result.status, "paused")
+        self.airlock.execution(last.result.id).cancel()
+
     def test_idempotency(self) -> None:
         key = new_key()
         first = self.airlock.run("Math.random()", idempotency_key=key)
@@ -217,6 +256,21 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
     async def test_submit(self) -> None:
         execution = await self.airlock.submit("6 * 7")
         self.assertEqual((await execution.wait(timeout=30)).value(), 42)
+
+    async def test_sessions_and_approvals(self) -> None:
+        async with AsyncAirlock.connect(URL, TOKEN) as airlock:
+            session = await airlock.sessions.create()
+            await session.run("let n = 40")
+            copy = await session.fork()
+            self.assertEqual((await copy.run("n + 2")).value(), 42)
+            self.assertLessEqual({session.id, copy.id}, {s.id async for s in airlock.sessions.list()})
+            await (await airlock.sessions.get(copy.id)).delete()
+            await session.delete()
+            run = await airlock.run("return await airlock.approve({title: 'Sure?'})")
+            self.assertIn(run.id, [paused["id"] async for paused in airlock.approvals.list()])
+            self.assertEqual((await airlock.approvals.get(run.id))["status"], "paused")
+            ended = await airlock.approvals.decide(run.id, {"seq": 1, "decision": "approve"})
+            self.assertEqual(ended.value(), True)
 
     async def test_functions(self) -> None:
         await self.airlock.functions.save("py-async", "export default input => input * 2")

@@ -2,11 +2,12 @@
 
 import json
 import unittest
-from typing import Any
+from unittest import mock
+from typing import Any, Iterator
 
 import httpx
 
-from airlock_client import Airlock, Tool
+from airlock_client import Airlock, AirlockError, Tool
 from airlock_client.core import EventReader
 from airlock_client.tools import Toolbox, failure
 
@@ -52,3 +53,87 @@ class HostileTest(unittest.TestCase):
             answer = json.loads(failure(ValueError(text)))
             self.assertLessEqual(len(answer["error"].encode()), 1000)
             self.assertNotEqual(answer["error"], "")
+
+
+class GatewayTest(unittest.TestCase):
+    """What a hostile gateway can do."""
+
+    def gateway(self, respond: Any) -> Airlock:
+        def handle(request: httpx.Request) -> httpx.Response:
+            if "/calls/" in request.url.path or request.method == "DELETE":
+                return httpx.Response(200, content=b"{}")
+            return respond(request)
+
+        airlock = Airlock.connect("http://gateway.test", "secret", retries=0,
+                                  client=httpx.Client(transport=httpx.MockTransport(handle)))
+        self.addCleanup(airlock.close)
+        return airlock
+
+    def refused(self, code: str, respond: Any, **options: Any) -> AirlockError:
+        with self.assertRaises(AirlockError) as refused:
+            self.gateway(respond).run("1", **options)
+        self.assertEqual(refused.exception.code, code, refused.exception)
+        return refused.exception
+
+    @staticmethod
+    def body(content: Any, status: int = 200) -> Any:
+        return lambda _: httpx.Response(status, content=content, headers={"X-Execution-Id": "exec_1"})
+
+    @staticmethod
+    def endless(chunk: bytes) -> Any:
+        def chunks() -> Iterator[bytes]:
+            for _ in range(200):
+                yield chunk * ((1 << 20) // len(chunk))
+            raise AssertionError("it reads for ever")
+
+        return lambda _: httpx.Response(200, content=chunks())
+
+    def test_answers(self) -> None:
+        for content in (b"", b"null", b"7", b"{", b"<html>", b"\0", b"\xff", b"[" * 100_000, b'{"id":1}', b'{"id":"x"}'):
+            with self.subTest(content[:10]):
+                self.refused("invalid_answer", self.body(content))
+        self.refused("invalid_answer", self.endless(b"x"))
+        for detail in (b"null", b"7", b"{}", b"[]"):
+            error = self.refused("unknown", self.body(b'{"detail":%s,"code":%s}' % (detail, detail), 400))
+            self.assertEqual(str(error), "the gateway answered 400")
+        with self.assertRaises(AirlockError):
+            list(self.gateway(self.body(b'{"items":[1],"next":"a"}')).functions.list())
+
+    def test_slow_answers(self) -> None:
+        with mock.patch("airlock_client.core.ANSWER_WITHIN", -1.0):
+            self.refused("invalid_answer", self.body(wire("1")))
+
+    def test_streams(self) -> None:
+        def event(name: bytes, data: bytes) -> bytes:
+            return b"id: exec_1:1\nevent: " + name + b"\ndata: " + data + b"\n\n"
+
+        for code, content in [
+            ("invalid_answer", event(b"chunk", b"{")), ("invalid_answer", event(b"chunk", b"null")),
+            ("invalid_answer", event(b"chunk", b'{"level":"log","chunk":7}')),
+            ("invalid_answer", event(b"call", b'{"seq":"../x","tool":"a","params":{}}')),
+            ("invalid_answer", event(b"call", b'{"seq":1,"params":{}}')), ("invalid_answer", event(b"complete", b"{}")),
+            ("c", event(b"error", b'{"status":{},"code":"c"}')), ("unreachable", b"garbage\n\n:\n\n\xff\n\n"),
+            ("unreachable", event(b"ping", b"{}")[:-1]),
+        ]:
+            with self.subTest(content):
+                self.refused(code, self.body(content), on_log=print)
+        self.refused("invalid_answer", self.endless(b"data: x"), on_log=print)
+        self.refused("invalid_answer", self.endless(b"x: y\n"), on_log=print)
+
+    def test_calls(self) -> None:
+        ran = []
+        call = b'id: exec_1:1\nevent: call\ndata: {"seq":%d,"tool":"%s","params":{}}\n\n'
+        content = b"".join([call % (1, b"none"), call % (2, b"__class__"), call % (4, b"pay"), call % (4, b"pay"),
+                            b"event: complete\ndata: " + wire("1") + b"\n\n", call % (5, b"pay")])
+        result = self.gateway(self.body(content)).run("1", tools={"pay": lambda: ran.append(1)})
+        self.assertEqual((result.value(), ran), (1, [1]))
+
+    def test_redirects(self) -> None:
+        asked = []
+
+        def respond(request: httpx.Request) -> httpx.Response:
+            asked.append(request.url.host)
+            return httpx.Response(307, headers={"Location": "http://elsewhere.test/"})
+
+        self.assertEqual(self.refused("unknown", respond).status, 307)
+        self.assertEqual(asked, ["gateway.test"])

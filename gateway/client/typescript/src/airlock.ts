@@ -1,13 +1,15 @@
-import type { components } from "./wire.js";
+import { Approvals } from "./approvals.js";
 import { AirlockError } from "./errors.js";
 import { events } from "./events.js";
 import { Execution } from "./execution.js";
 import { Functions, type InvokeOptions } from "./functions.js";
-import { send, type Transport } from "./http.js";
+import { call, invalid, parse, send, type Transport } from "./http.js";
+import { body, key, type RunOptions } from "./request.js";
 import { Result, type Analysis, type Log, type WireResult } from "./result.js";
-import { Toolbox, failure, type Tools } from "./tools.js";
+import { Sessions } from "./sessions.js";
+import { Toolbox, failure } from "./tools.js";
 
-export type { InvokeOptions };
+export type { InvokeOptions, RunOptions };
 
 export interface ConnectOptions {
   /** Such as https://airlock.example.com. */
@@ -18,41 +20,6 @@ export interface ConnectOptions {
   retries?: number;
   /** In place of the global fetch. */
   fetch?: typeof fetch;
-}
-
-/** What a run may have beside its code. Limits only lower those of the policy. */
-export interface RunOptions {
-  /** The global `input`. */
-  input?: unknown;
-  /** Each entry becomes a global. */
-  context?: Record<string, unknown>;
-  /** Files of the execution by relative path: text, or bytes. */
-  files?: Record<string, string | Uint8Array>;
-  /** The file that runs in place of the code, which is then "". */
-  entry?: string;
-  language?: "javascript" | "typescript";
-  /** The tier: strict, standard (default), extended, agent, or one of the deployment. */
-  policy?: string;
-  /** Wall time in milliseconds. */
-  timeout?: number;
-  /** Such as "32mb". */
-  memory?: string;
-  limits?: components["schemas"]["Limits"];
-  seed?: number;
-  engine?: "quickjs" | "v8" | "jsc";
-  priority?: "low" | "normal" | "high";
-  hosts?: string[];
-  secrets?: string[];
-  /** Arguments of the program: process.argv from its third element on. */
-  args?: string[];
-  /** Functions of this program that the code may call. */
-  tools?: Tools;
-  /** Receives each console call while the code runs. */
-  onLog?: (log: Pick<Log, "level" | "message">) => void;
-  /** Aborting it cancels the run, or only ends the wait for it if there is an idempotency key. */
-  signal?: AbortSignal;
-  /** Requests with the same key run once. With a key, a request whose connection is lost is sent again. */
-  idempotencyKey?: string;
 }
 
 export interface SubmitOptions extends Omit<RunOptions, "tools" | "onLog"> {
@@ -66,6 +33,9 @@ export type StreamEvent<T = unknown> =
   | { type: "call"; tool: string; params: unknown }
   | { type: "result"; result: Result<T> };
 
+/** The events that have data of interest. */
+const known = new Set(["chunk", "call", "complete", "paused", "error"]);
+
 /** How often the rest of a stream is asked for when its connection is lost. */
 const resumptions = 5;
 
@@ -76,6 +46,10 @@ const abandonWithin = 5000;
 export class Airlock {
   /** Saved functions. */
   readonly functions: Functions;
+  /** Executions that share one state. */
+  readonly sessions: Sessions;
+  /** Executions that wait for people. */
+  readonly approvals: Approvals;
   private readonly transport: Transport;
 
   private constructor(options: ConnectOptions) {
@@ -90,6 +64,8 @@ export class Airlock {
       fetch: options.fetch ?? ((...request) => fetch(...request)),
     };
     this.functions = new Functions(this.transport);
+    this.sessions = new Sessions(this.transport);
+    this.approvals = new Approvals(this.transport);
   }
 
   /** Returns the gateway at an address. It connects with the first request. */
@@ -103,10 +79,9 @@ export class Airlock {
    */
   async run<T = unknown>(code: string, options: RunOptions = {}): Promise<Result<T>> {
     if (options.tools === undefined && options.onLog === undefined) {
-      const response = await send(this.transport, {
+      return new Result<T>(await call<WireResult>(this.transport, {
         method: "POST", path: "/api/execute", body: body(code, options), headers: key(options), signal: options.signal,
-      });
-      return new Result<T>((await response.json()) as WireResult);
+      }));
     }
     for await (const event of this.stream<T>(code, options)) {
       if (event.type === "result") return event.result;
@@ -124,6 +99,7 @@ export class Airlock {
     const ended = new AbortController();
     const signal = options.signal === undefined ? ended.signal : AbortSignal.any([options.signal, ended.signal]);
     const trouble: unknown[] = [];
+    const called = new Set<number>();
     let last = "", execution = "", over = false;
     try {
       for (let lost = 0; ; lost++) {
@@ -137,15 +113,20 @@ export class Airlock {
           for await (const event of events(response.body!)) {
             last = event.id;
             execution ||= last.split(":")[0]!;
-            const data = JSON.parse(event.data);
+            if (!known.has(event.name)) continue;
+            const data = parse<any>(event.data); // eslint-disable-line @typescript-eslint/no-explicit-any
             switch (event.name) {
               case "chunk": {
+                if (typeof data.chunk !== "string") throw invalid("has output that is not text");
                 const log = { level: data.level, message: data.chunk.replace(/\n$/, "") };
                 options.onLog?.(log);
                 yield { type: "log", ...log };
                 break;
               }
               case "call":
+                if (!Number.isSafeInteger(data.seq) || typeof data.tool !== "string") throw invalid("has a call of no tool");
+                if (called.has(data.seq)) break; // it is answered once
+                called.add(data.seq);
                 this.answer(execution, data, toolbox, signal).catch((error) => {
                   trouble.push(error);
                   ended.abort(error);
@@ -159,7 +140,7 @@ export class Airlock {
                 return;
               case "error":
                 over = true;
-                throw new AirlockError(data.status, data);
+                throw new AirlockError(Number(data.status) || 0, data);
             }
           }
         } catch (error) {
@@ -205,11 +186,10 @@ export class Airlock {
   async submit<T = unknown>(code: string, options: SubmitOptions = {}): Promise<Execution<T>> {
     const { callback, ...rest } = options;
     const given = callback === undefined ? {} : { callback: typeof callback === "string" ? { url: callback } : callback };
-    const response = await send(this.transport, {
+    const accepted = await call<{ id: string }>(this.transport, {
       method: "POST", path: "/api/execute", body: JSON.stringify({ ...JSON.parse(body(code, rest)), ...given }),
       headers: { "Idempotency-Key": options.idempotencyKey ?? crypto.randomUUID(), Prefer: "respond-async" }, signal: options.signal,
     });
-    const accepted = (await response.json()) as { id: string };
     return new Execution<T>(this.transport, accepted.id);
   }
 
@@ -220,36 +200,12 @@ export class Airlock {
 
   /** Returns the verdict of the policy on code, which does not run. */
   async analyze(code: string, options: Omit<RunOptions, "tools" | "onLog"> = {}): Promise<Analysis> {
-    const response = await send(this.transport, {
+    return call<Analysis>(this.transport, {
       method: "POST", path: "/api/analyze", body: body(code, options), headers: key(options), signal: options.signal,
     });
-    return (await response.json()) as Analysis;
   }
 }
 
 function lostStream(cause: unknown): AirlockError {
   return new AirlockError(0, { code: "unreachable", detail: "the stream was lost" }, undefined, cause);
-}
-
-function key(options: { idempotencyKey?: string }): Record<string, string> {
-  return options.idempotencyKey === undefined ? {} : { "Idempotency-Key": options.idempotencyKey };
-}
-
-/** The body of a request. */
-function body(code: string, options: RunOptions, toolbox?: Toolbox): string {
-  const { tools: _tools, onLog: _onLog, signal: _signal, idempotencyKey: _key, files, ...rest } = options;
-  const request: Record<string, unknown> = { ...rest };
-  if (code !== "" || options.entry === undefined) request["code"] = code;
-  if (files !== undefined) {
-    request["files"] = Object.fromEntries(Object.entries(files).map(([path, content]) =>
-      [path, typeof content === "string" ? content : { base64: base64(content) }]));
-  }
-  if (toolbox !== undefined && toolbox.wire.length > 0) request["tools"] = toolbox.wire;
-  return JSON.stringify(request);
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
-  return btoa(text);
 }

@@ -3,7 +3,10 @@ import type { Limit, Result, Status } from "./result.js";
 
 type Problem = Partial<components["schemas"]["Problem"]>;
 
-/** What the gateway refused, or why it could not be reached (then `status` is 0 and `code` is "unreachable"). */
+/**
+ * What the gateway refused, or why it could not be reached (then `status` is 0 and `code` is "unreachable", or
+ * "invalid_answer" if the answer is not that of a gateway).
+ */
 export class AirlockError extends Error {
   override readonly name = "AirlockError";
   /** The HTTP status. */
@@ -17,13 +20,17 @@ export class AirlockError extends Error {
   readonly retryAfter: number | undefined;
 
   constructor(status: number, problem: Problem, retryAfter?: number, cause?: unknown) {
-    super(problem.detail ?? `the gateway answered ${status}`, cause === undefined ? undefined : { cause });
+    super(text(problem.detail) ?? `the gateway answered ${status}`, cause === undefined ? undefined : { cause });
     this.status = status;
-    this.code = problem.code ?? "unknown";
-    this.field = problem.field;
-    this.requestId = problem.requestId;
+    this.code = text(problem.code) ?? "unknown";
+    this.field = text(problem.field);
+    this.requestId = text(problem.requestId);
     this.retryAfter = retryAfter;
   }
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 /** A run that did not complete, as {@link Result.value} throws it. */

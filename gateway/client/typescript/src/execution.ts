@@ -1,4 +1,4 @@
-import { send, pause, type Transport } from "./http.js";
+import { call, send, pause, type Transport } from "./http.js";
 import { Result, type WireResult } from "./result.js";
 
 /** An execution that was submitted and runs without its caller. */
@@ -7,17 +7,20 @@ export class Execution<T = unknown> {
 
   /** Its result, or undefined while it is queued or running. */
   async poll(signal?: AbortSignal): Promise<Result<T> | undefined> {
-    const response = await send(this.transport, { method: "GET", path: `/api/result/${encodeURIComponent(this.id)}`, signal });
-    const wire = (await response.json()) as { status: string };
-    if (wire.status === "queued" || wire.status === "running") return undefined;
-    return new Result<T>(wire as WireResult);
+    const path = `/api/result/${encodeURIComponent(this.id)}`;
+    const wire = await call<WireResult>(this.transport, { method: "GET", path, signal });
+    if (["queued", "running"].includes(wire.status)) return undefined;
+    return new Result<T>(wire);
   }
 
-  /** Waits for the result. Aborting the signal ends the wait, not the execution. */
-  async wait(options: { signal?: AbortSignal } = {}): Promise<Result<T>> {
+  /**
+   * Waits until the execution ends or pauses, and returns its result. With `end`, it goes on waiting while the execution
+   * is paused. Aborting the signal ends the wait, not the execution.
+   */
+  async wait(options: { signal?: AbortSignal; end?: boolean } = {}): Promise<Result<T>> {
     for (let seconds = 0.05; ; seconds = Math.min(seconds * 1.5, 5)) {
       const result = await this.poll(options.signal);
-      if (result !== undefined) return result;
+      if (result !== undefined && !(options.end && result.status === "paused")) return result;
       await pause(seconds, options.signal);
     }
   }

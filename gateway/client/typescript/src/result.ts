@@ -18,7 +18,10 @@ export interface Result<T = unknown> extends Omit<WireResult, "result"> {
 /** What came of a run. A failure of the code is a result, too: look at `status`, or ask for `value()`. */
 export class Result<T = unknown> {
   constructor(wire: WireResult) {
-    Object.assign(this, wire);
+    Object.assign(this, { result: null, output: "", logs: [], error: null, exception: null, limit: null });
+    for (const [name, value] of Object.entries(wire)) {
+      if (!(name in Result.prototype)) Object.assign(this, { [name]: value }); // such as __proto__ and value
+    }
   }
 
   /** Whether the code completed. */

@@ -73,6 +73,47 @@ const tests = {
     assert.equal(await run("(await Promise.all(Array.from({length: 30}, (_, days) => weather({city: 'Rome', days})))).length"), 30);
   },
 
+  async "runs the steps of sessions"() {
+    const session = await airlock.sessions.create({ policy: "standard", maxAge: 600_000 });
+    assert.equal((await session.run("let n = input", { input: 40 })).value(), null);
+    assert.equal((await session.run("n += 2")).value(), 42);
+    const copy = await session.fork({ step: 1 });
+    assert.equal((await copy.run("n")).value(), 40);
+    assert.equal((await (await airlock.sessions.get(session.id)).run("n")).value(), 42);
+    const ids = [];
+    for await (const { id } of airlock.sessions.list()) ids.push(id);
+    assert.ok(ids.includes(session.id) && ids.includes(copy.id));
+    await session.delete();
+    await copy.delete();
+    assert.equal((await refusal(session.run("n"))).status, 404);
+  },
+
+  async "decides about paused executions"() {
+    const ask = "return [await airlock.approve({title: 'How many?', schema: {type: 'number'}}), await airlock.approve({title: 'Sure?'})]";
+    const run = await airlock.run(ask);
+    assert.deepEqual([run.ok, run.status, run.waiting[0].title, run.result ?? null], [false, "paused", "How many?", null]);
+    assert.throws(() => run.value(), ExecutionError);
+    const found = [];
+    for await (const paused of airlock.approvals.list()) found.push(paused.id);
+    assert.ok(found.includes(run.id));
+    assert.equal((await airlock.approvals.get(run.id)).code, ask);
+    assert.equal((await refusal(airlock.approvals.decide(run.id, { seq: 7, decision: "approve" }))).code, "not_waiting");
+    const waiting = airlock.execution(run.id).wait({ end: true });
+    const next = await airlock.approvals.decide(run.id, { seq: 1, decision: "respond", value: 3 });
+    assert.deepEqual([next.status, next.waiting[0].title], ["paused", "Sure?"]);
+    assert.equal((await airlock.execution(run.id).wait()).status, "paused");
+    const ended = await airlock.approvals.decide(run.id, { seq: 2, decision: "approve", reason: "why not" });
+    assert.deepEqual(ended.value(), [3, true]);
+    assert.deepEqual((await waiting).value(), [3, true]);
+    const rejected = await airlock.run("return airlock.approve({title: 'No?'}).catch((e) => e.message)");
+    assert.match((await airlock.approvals.decide(rejected.id, { seq: 1, decision: "reject", reason: "no" })).value(), /no/);
+    const events = [];
+    for await (const event of airlock.stream("console.log(1); await airlock.approve({title: 'Hm?'})")) events.push(event);
+    assert.deepEqual(events.map((e) => e.type), ["log", "result"]);
+    assert.equal(events[1].result.status, "paused");
+    await airlock.execution(events[1].result.id).cancel();
+  },
+
   async "stops a run"() {
     const cancelled = []; // the status of each answer to a cancellation
     const airlock = Airlock.connect({ url, token, fetch: async (at, init) => {

@@ -1,0 +1,48 @@
+import type { components } from "./wire.js";
+import { call, type Transport } from "./http.js";
+import { pages } from "./pages.js";
+import { Result, type WireResult } from "./result.js";
+
+export type Paused = components["schemas"]["PausedExecution"];
+export type Waiting = components["schemas"]["Waiting"];
+
+/** A decision about an operation that an execution waits for: `seq` is that of a {@link Waiting}. */
+export interface Decision {
+  seq: number;
+  /** edit calls the tool with `args`; the `value` of respond stands for its answer. */
+  decision: "approve" | "edit" | "respond" | "reject";
+  args?: unknown;
+  value?: unknown;
+  reason?: string;
+}
+
+/** Executions that wait for people: `airlock.approvals`. Deciding needs a token with the scope approve. */
+export class Approvals {
+  constructor(private readonly transport: Transport) {}
+
+  /** The executions that have paused: all that the caller may decide about, or else the caller's own. */
+  list(): AsyncGenerator<Paused, void, void> {
+    return pages<Paused>(this.transport, "/api/executions?status=paused");
+  }
+
+  /** An execution that has paused, with its code, or its result if it has ended. */
+  async get(id: string): Promise<Paused | Result> {
+    return read(await call(this.transport, { method: "GET", path: at(id) }));
+  }
+
+  /**
+   * Decides about what an execution waits for. It waits up to 30 seconds, until the execution ends or pauses again, and
+   * returns the result or how far the execution is.
+   */
+  async decide(id: string, ...decisions: Decision[]): Promise<Paused | Result> {
+    return read(await call(this.transport, { method: "POST", path: at(id) + "/resume", body: JSON.stringify({ decisions }) }));
+  }
+}
+
+function read(wire: Paused | WireResult): Paused | Result {
+  return "waiting" in wire && "segment" in wire ? (wire as Paused) : new Result(wire as WireResult);
+}
+
+function at(id: string): string {
+  return `/api/executions/${encodeURIComponent(id)}`;
+}
