@@ -142,7 +142,7 @@ func routeCases() []routeCase {
 		{route: "POST /api/e2b/v2/sandboxes", path: "/api/e2b/v2/sandboxes", body: `{"templateID":"a","timeout":60}`,
 			scope: authn.Execute, ok: 201, bad: []try{
 				{body: `{`, status: 400}, {body: `[]`, status: 400}, {body: `{"timeout":"1"}`, status: 400},
-				{body: `{"timeout":1e300}`, status: 400}, {body: `{"envVars":{"a":"b"}}`, status: 400},
+				{body: `{"timeout":1e300}`, status: 400}, {body: `{"envVars":{"a b":"c"}}`, status: 400},
 			}},
 		{route: "DELETE /api/e2b/sandboxes/{id}", path: "/api/e2b/sandboxes/{session}", scope: authn.Execute, ok: 204,
 			others: 404, bad: []try{{path: "/api/e2b/sandboxes/{id}", status: 404}}},
@@ -158,7 +158,7 @@ func routeCases() []routeCase {
 				try{body: `{"code":"1"}`, status: 404}, try{body: `{"context_id":"{session}"}`, status: 400},
 				try{body: `{"code":"1","language":"r"}`, status: 400},
 				try{body: `{"code":"1","context_id":"a","language":"js"}`, status: 400},
-				try{body: `{"code":"1","env_vars":{"a":"b"}}`, status: 400},
+				try{body: `{"code":"1","env_vars":{"a b":"c"}}`, status: 400},
 			)},
 		{route: "GET /api/v2/runtimes", path: "/api/v2/runtimes", scope: authn.Execute, ok: 200},
 		{route: "POST /api/v2/execute", path: "/api/v2/execute", scope: authn.Execute, ok: 200,

@@ -33,17 +33,31 @@ func (b *Bodies) limit(h *fasthttp.RequestHeader) int {
 	if h.ContentLength() <= b.Short || h.ContentLength() > b.Long {
 		return b.Short // or too long in any case; a chunked body does not say its length
 	}
-	credential := string(h.Peek(fasthttp.HeaderAuthorization)) + "\n" + string(h.Peek("X-Api-Key"))
-	if credential == "\n" && !b.Open {
+	credential := claimed(h)
+	if len(credential) == 0 && !b.Open {
 		return b.Short
 	}
-	sum := sha256.Sum256([]byte(credential))
+	sum := sha256.Sum256(credential)
 	leave, err := b.Places.Enter(bounds.Owner{Tenant: string(sum[:])})
 	if err != nil {
 		return b.Short
 	}
 	b.Places.Hold(nameOf(h), leave)
 	return b.Long
+}
+
+// claimed returns the credential that a request claims to have. Clients of E2B have headers of their own.
+func claimed(h *fasthttp.RequestHeader) []byte {
+	names := []string{fasthttp.HeaderAuthorization, "X-Api-Key"}
+	if strings.HasPrefix(string(h.RequestURI()), "/api/e2b/") {
+		names = append(names, "X-Access-Token", "E2b-Traffic-Access-Token")
+	}
+	for _, name := range names {
+		if value := h.Peek(name); len(value) > 0 {
+			return value
+		}
+	}
+	return nil
 }
 
 // Refused returns the status of a request whose body is longer than Limit allowed: 401 if it claims no credential, 411
@@ -55,7 +69,7 @@ func (b *Bodies) Refused(h *fasthttp.RequestHeader) int {
 		return fasthttp.StatusRequestEntityTooLarge
 	case n < 0:
 		return fasthttp.StatusLengthRequired
-	case !b.Open && len(h.Peek(fasthttp.HeaderAuthorization))+len(h.Peek("X-Api-Key")) == 0:
+	case !b.Open && len(claimed(h)) == 0:
 		return fasthttp.StatusUnauthorized
 	}
 	return fasthttp.StatusServiceUnavailable
@@ -79,7 +93,13 @@ func TakesCode(method, uri string) bool {
 	path, _, _ := strings.Cut(uri, "?")
 	switch method {
 	case fasthttp.MethodPost:
-		return path == "/api/execute" || path == "/api/execute/stream" || path == "/api/analyze" || path == "/mcp"
+		switch path {
+		case "/api/execute", "/api/execute/stream", "/api/analyze", "/mcp", "/api/v2/execute", "/api/e2b/execute":
+			return true
+		}
+		id, ok := strings.CutPrefix(path, "/api/sessions/")
+		id, step := strings.CutSuffix(id, "/execute")
+		return ok && step && !strings.Contains(id, "/")
 	case fasthttp.MethodPut:
 		name, ok := strings.CutPrefix(path, "/api/functions/")
 		return ok && !strings.Contains(name, "/")

@@ -39,15 +39,7 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 	if !execution.ValidSessionID(session) {
 		return api.NotFound("there is no context with this id; create a context, or a sandbox")
 	}
-	s := api.NewSubmission(c, request, received)
-	release, err := h.Sessions.Begin(c.UserContext(), session, &s)
-	if err != nil {
-		return err
-	}
-	defer release()
-	ctx, connected := api.RunContext(c)
-	defer connected()
-	result, err := h.Executor.Execute(ctx, s)
+	result, err := h.step(c, session, request, received)
 	if err != nil {
 		return err
 	}
@@ -58,6 +50,20 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 	c.Set(api.ExecutionID, result.ID)
 	c.Set(fiber.HeaderContentType, "application/x-ndjson")
 	return c.Send(body)
+}
+
+// step runs a request as the next step of a session.
+func (h *Handlers) step(c *fiber.Ctx, session string, request execution.Request, received time.Time) (
+	execution.Result, error) {
+	s := api.NewSubmission(c, request, received)
+	release, err := h.Sessions.Begin(c.UserContext(), session, &s)
+	if err != nil {
+		return execution.Result{}, err
+	}
+	defer release()
+	ctx, connected := api.RunContext(c)
+	defer connected()
+	return h.Executor.Execute(ctx, s)
 }
 
 // readExecution returns the context that a request names, or "", and the execution request.
@@ -78,10 +84,11 @@ func (w wireExecution) request() (execution.Request, error) {
 	if _, err := normalize(w.Language); err != nil {
 		return execution.Request{}, err
 	}
-	if err := refuseVariables("env_vars", w.EnvVars); err != nil {
+	code, err := setVariables("env_vars", w.EnvVars)
+	if err != nil {
 		return execution.Request{}, err
 	}
-	return execution.DecodeRequest(api.Raw(execution.Request{Code: w.Code, Language: "typescript"}))
+	return execution.DecodeRequest(api.Raw(execution.Request{Code: code + w.Code, Language: "typescript"}))
 }
 
 // An output is a line of a response. The type decides which members it has.

@@ -3,6 +3,8 @@ package interpreter
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"regexp"
 	"strings"
 	"time"
 
@@ -82,7 +84,8 @@ func (h *Handlers) CreateSandbox(c *fiber.Ctx) error {
 	if err := h.read(c, &w, "templateID is a string, timeout is a number, envVars is an object"); err != nil {
 		return err
 	}
-	if err := refuseVariables("envVars", w.EnvVars); err != nil {
+	environment, err := setVariables("envVars", w.EnvVars)
+	if err != nil {
 		return err
 	}
 	o := api.SessionOptions{}
@@ -94,8 +97,26 @@ func (h *Handlers) CreateSandbox(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if err := h.begin(c, id, environment); err != nil {
+		return err
+	}
 	c.Status(201)
 	return api.Send(c, sandbox{SandboxID: id, TemplateID: w.TemplateID, ClientID: id, EnvdVersion: envdVersion})
+}
+
+// begin sets the environment variables of a new sandbox in its first step. If that fails, there is no sandbox.
+func (h *Handlers) begin(c *fiber.Ctx, id, environment string) error {
+	if environment == "" {
+		return nil
+	}
+	result, err := h.step(c, id, execution.Request{Code: environment + "undefined"}, h.Now())
+	if err == nil && result.Status != execution.Completed {
+		err = api.Invalid("envVars", "cannot be set: "+api.Clip(*failure(result).Value, 200))
+	}
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, h.Sessions.End(c.UserContext(), api.CallerOf(c), c.IP(), id))
 }
 
 // Tokens adds the tokens to the response about a sandbox. It is middleware, and stands before idempotency keys, which
@@ -206,11 +227,34 @@ func normalize(language string) (string, error) {
 	return "", api.Invalid("language", "must be javascript or typescript; got "+api.Clip(language, 40))
 }
 
-// refuseVariables refuses environment variables: they would be in the code of the record.
-func refuseVariables(field string, given json.RawMessage) error {
-	switch text := string(given); strings.Join(strings.Fields(text[:min(len(text), 20)]), "") {
-	case "", "null", "{}":
-		return nil
+// The limits on environment variables.
+const (
+	maxVariables      = 256
+	maxVariablesBytes = 32 << 10
+)
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+
+// setVariables returns code that sets environment variables, and does not begin a line. It is "" if there are none.
+func setVariables(field string, given json.RawMessage) (string, error) {
+	if len(given) > maxVariablesBytes {
+		return "", api.Invalid(field, "must have at most 32 KiB")
 	}
-	return api.Invalid(field, "are not supported; give the values in the code, or name secrets of the deployment")
+	var variables map[string]*string
+	if len(given) > 0 && json.Unmarshal(given, &variables) != nil {
+		return "", api.Invalid(field, "must be an object of strings")
+	}
+	if len(variables) > maxVariables {
+		return "", api.Invalid(field, "must have at most 256 members")
+	}
+	for name, value := range variables {
+		if !variableName.MatchString(name) || value == nil {
+			return "", api.Invalid(field, "must have names of letters, digits and _, and strings; got "+api.Clip(name, 40))
+		}
+	}
+	if len(variables) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(variables)
+	return "Object.assign(process.env, " + string(text) + "); ", err
 }

@@ -3,6 +3,7 @@ package interpreter
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -104,11 +105,40 @@ func TestLines(t *testing.T) {
 	}
 }
 
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for n := range maxVariables + 1 {
+		many = append(many, fmt.Sprintf(`"a%d":""`, n))
+	}
+	for _, c := range []struct{ given, want, wrong string }{
+		{"", "", ""}, {"null", "", ""}, {" {} ", "", ""},
+		{`{"A":"b\"c","_1":""}`, `Object.assign(process.env, {"A":"b\"c","_1":""}); `, ""},
+		{`[]`, "", "an object of strings"}, {`{"A":1}`, "", "an object of strings"}, {`{"A":null}`, "", "and strings"},
+		{`{"a b":"c"}`, "", "got a b"}, {`{"":"c"}`, "", "letters"},
+		{`{"A":"` + strings.Repeat("x", 40<<10) + `"}`, "", "32 KiB"},
+		{"{" + strings.Join(many, ",") + "}", "", "256 members"},
+	} {
+		code, err := setVariables("env_vars", json.RawMessage(c.given))
+		wrong := ""
+		if err != nil {
+			wrong = err.Error()
+		}
+		if code != c.want {
+			t.Errorf("%.40s: got %q, want %q", c.given, code, c.want)
+		}
+		if (wrong == "") != (c.wrong == "") || !strings.Contains(wrong, c.wrong) {
+			t.Errorf("%.40s: got the error %q, want %q", c.given, wrong, c.wrong)
+		}
+	}
+}
+
 // A request that is accepted has the code that it names, as TypeScript, and nothing else.
 func FuzzReadExecution(f *testing.F) {
 	f.Add([]byte(`{"code":"1","context_id":"sess_0123456789","env_vars":{}}`))
 	f.Add([]byte(`{"code":"1","Code":"2","language":"ts","x":[{}]}`))
 	f.Add([]byte(`{"code":"\ud800","env_vars":null}`))
+	f.Add([]byte(`{"code":"1","env_vars":{"A":"</script>","__proto__":"b"}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		_, r, err := readExecution(body)
 		if err != nil {

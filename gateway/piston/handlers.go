@@ -71,5 +71,5 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 	if result.Status == execution.Blocked {
 		return &api.Problem{Status: 400, Code: "blocked", Detail: errorOf(result)}
 	}
-	return api.Send(c, response{Run: stageOf(result), Language: p.runtime.Language, Version: p.runtime.Version})
+	return api.Send(c, responseOf(p.runtime, result))
 }

@@ -50,7 +50,7 @@ type program struct {
 type limit struct {
 	name  string
 	value jsontext.Value
-	// most returns the limit of a tier. It is nil for the compile stage, which does not exist.
+	// most returns the limit of a tier. It is nil for the compile stage, which has none.
 	most func(t policy.Tier) float64
 	set  func(r *execution.Request, value float64)
 }

@@ -9,8 +9,10 @@ import (
 )
 
 // A response is the body of a response to POST /api/v2/execute.
+// Compile stands for the removal of types, of TypeScript only. There is no Run if that fails.
 type response struct {
-	Run      stage  `json:"run"`
+	Compile  *stage `json:"compile,omitempty"`
+	Run      *stage `json:"run,omitempty"`
 	Language string `json:"language"`
 	Version  string `json:"version"`
 }
@@ -28,6 +30,26 @@ type stage struct {
 	Status   *string `json:"status"`
 	CPUTime  float64 `json:"cpu_time"`
 	WallTime float64 `json:"wall_time"`
+}
+
+// responseOf returns the response for a result.
+func responseOf(of runtime, r execution.Result) response {
+	out, run := response{Language: of.Language, Version: of.Version}, stageOf(r)
+	out.Run = &run
+	if of.Language != "typescript" {
+		return out
+	}
+	if notCompiled(r) {
+		out.Compile, out.Run = &run, nil
+		return out
+	}
+	out.Compile = &stage{Code: new(int)}
+	return out
+}
+
+// notCompiled reports whether code was not run because it cannot be parsed.
+func notCompiled(r execution.Result) bool {
+	return r.Exception != nil && r.Exception.Name == "SyntaxError" && r.Usage.MemoryBytes == 0
 }
 
 func errorOf(r execution.Result) string {

@@ -24,6 +24,10 @@ assert.equal(hello.language, "javascript");
 const typed = await run("ts", "const double = (n: number): number => 2 * n;\nprocess.stdin.on('data', (text) => console.log(double(+text)))", { stdin: "21" });
 assert.deepEqual(pick(typed.run), { stdout: "42\n", stderr: "", code: 0, signal: null });
 assert.equal(typed.language, "typescript");
+assert.deepEqual([typed.compile.code, typed.compile.stderr, hello.compile], [0, "", undefined]);
+const untyped = await run("ts", "let x: number = ;");
+assert.deepEqual([untyped.compile.code, untyped.run], [1, undefined]);
+assert.match(untyped.compile.stderr, /SyntaxError/);
 
 const files = [
   { name: "main.js", content: "import { greet } from './lib/greet.js'; console.log(greet('Ada'))" },
