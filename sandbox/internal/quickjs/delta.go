@@ -102,18 +102,27 @@ func (w *deltaWriter) page(at uint32, page, pristine []byte) {
 	if int(at) < len(pristine) {
 		old = pristine[at : at+osPage]
 	}
-	if bytes.Equal(page, old) {
-		return
+	for i := uint32(0); i < osPage; i += chunk {
+		if new, old := page[i:i+chunk], old[i:i+chunk]; !bytes.Equal(new, old) { // few chunks of a page differ
+			w.chunk(at+i, new, old)
+		}
 	}
-	for i := uint32(0); i < osPage; i += wordSize {
-		if binary.LittleEndian.Uint64(page[i:]) == binary.LittleEndian.Uint64(old[i:]) {
+}
+
+// chunk is a number of bytes that are compared at once.
+const chunk = 128
+
+// chunk adds the words of a part of a page that differ from the old ones.
+func (w *deltaWriter) chunk(at uint32, new, old []byte) {
+	for i := 0; i < chunk; i += wordSize {
+		if binary.LittleEndian.Uint64(new[i:]) == binary.LittleEndian.Uint64(old[i:]) {
 			continue
 		}
-		if w.at+uint32(len(w.run)) != at+i {
+		if w.at+uint32(len(w.run)) != at+uint32(i) {
 			w.flush()
-			w.at = at + i
+			w.at = at + uint32(i)
 		}
-		w.run = append(w.run, page[i:i+wordSize]...)
+		w.run = append(w.run, new[i:i+wordSize]...)
 	}
 }
 

@@ -3,10 +3,11 @@
 //
 // A snapshot is
 //
-//	19 bytes  "airlock snapshot 1\n"
+//	19 bytes  "airlock snapshot 2\n"
 //	32 bytes  the identity of the engine and of its library
 //	 8 bytes  the length of the body, unsigned, little-endian
-//	          the body, as one frame of Zstandard with its content size and checksum
+//	 4 bytes  the CRC-32C of the body, little-endian
+//	          the body, as one block of Snappy
 //
 // The body is the fields of [State] in their order. A field is
 //
@@ -18,6 +19,8 @@
 //	hash      32 bytes
 //	list      the number of elements as unsigned, and the fields of each
 //	optional  a bool, and the value if it is true
+//
+// A snapshot of version 1 has no CRC, and its body is one frame of Zstandard with its content size and checksum.
 //
 // Equal states have equal bodies, and nothing else decodes: numbers have one spelling, and the body ends with its last
 // field. Guest.Changes is described in package quickjs, at Delta.

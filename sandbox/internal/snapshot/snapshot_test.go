@@ -2,11 +2,13 @@ package snapshot
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 )
 
 const limit = 1 << 20
@@ -85,6 +87,52 @@ func TestEveryFieldIsKept(t *testing.T) {
 	}
 }
 
+// asFormer returns a snapshot in the format of version 1.
+func asFormer(t testing.TB, b []byte) []byte {
+	t.Helper()
+	size := binary.LittleEndian.Uint64(b[headBytes-8:])
+	body, ok := fromBlock(b[headBytes:], size)
+	e, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true))
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	return e.EncodeAll(body, append([]byte(former), b[len(magic):headBytes]...))
+}
+
+func TestFormerVersion(t *testing.T) {
+	s := example()
+	s.NextWait = 1 << 20
+	b := asFormer(t, encoded(t, s))
+	got, err := Decode(b, limit)
+	if diff := cmp.Diff(s, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	for _, at := range []int{headBytes - 8, headBytes + 1, len(b) - 9} {
+		changed := bytes.Clone(b)
+		changed[at] ^= 1
+		if _, err := Decode(changed, limit); !errors.Is(err, ErrDamaged) {
+			t.Errorf("with another byte %d: %v", at, err)
+		}
+	}
+}
+
+// Every byte behind the identity counts.
+func TestDamage(t *testing.T) {
+	s := example()
+	s.NextWait = 1 << 20
+	b := encoded(t, s)
+	for at := headBytes - 8; at < len(b); at++ {
+		changed := bytes.Clone(b)
+		changed[at] ^= 1
+		if _, err := Decode(changed, limit); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("with another byte %d: %v", at, err)
+		}
+		if _, err := Decode(b[:at], limit); !errors.Is(err, ErrDamaged) {
+			t.Errorf("cut to %d bytes: %v", at, err)
+		}
+	}
+}
+
 func TestLimit(t *testing.T) {
 	s := example()
 	s.NextWait = 1 << 20
@@ -136,6 +184,7 @@ func FuzzDecode(f *testing.F) {
 	s.NextWait = 1 << 20
 	f.Add(encoded(f, s))
 	f.Add(encoded(f, &State{Segment: 1}))
+	f.Add(asFormer(f, encoded(f, s)))
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := Decode(b, limit)
