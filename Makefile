@@ -102,10 +102,10 @@ bench-fleet: ## jobs a second with three gateways on one state, SQLite and Postg
 		$(GO) test ./gateway/jobs -run '^$$' -bench Fleet -benchtime 3000x -timeout 30m
 
 bench-paused: ## pages of 100,000 paused executions, and a thousand resumed at once, on SQLite and Postgres
-	PAUSED_EXECUTIONS=100000 $(GO) test -p 1 ./infra/state/sqlitestate ./infra/state/pgstate -run '^$$' -bench Paused -benchtime 20x -timeout 30m
+	PAUSED_EXECUTIONS=100000 $(GO) test -p 1 ./infra/state/sqlitestate ./infra/state/pgstate -run '^$$' -bench Paused -benchtime 20x -timeout 30m -v
 
-bench-park: ## a script of ten lines that pauses and continues, and steps of sessions relative to fresh executions
-	$(GO) test ./sandbox -run '^$$' -bench Park -benchtime 300x
+bench-park: ## a script of ten lines that pauses and continues, from memory and from a folder, and steps of sessions relative to fresh executions
+	$(GO) test -p 1 ./sandbox ./gateway/cmd/airlock/endtoend -run '^$$' -bench Park -benchtime 300x
 
 bench-scale: ## what an execution costs against the size of its code, input, logs, files and result, and of what is stored
 	$(GO) test ./gateway/cmd/airlock -run '^$$' -bench Scale -benchtime 20x -timeout 30m

@@ -3,6 +3,7 @@ package statetest
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ func BenchmarkPaused(b *testing.B, s Store) {
 		}
 	}
 	later := time.Now().Add(time.Hour)
+	before := resident(b)
 	started := time.Now()
 	var fill sync.WaitGroup
 	for source := range sources {
@@ -40,7 +42,8 @@ func BenchmarkPaused(b *testing.B, s Store) {
 	if b.Failed() {
 		return
 	}
-	b.Logf("%d paused executions stored in %v", all, time.Since(started).Round(time.Millisecond))
+	b.Logf("%d paused executions stored in %v; this process has %d MiB resident, %d before",
+		all, time.Since(started).Round(time.Millisecond), resident(b)>>20, before>>20)
 	for _, c := range []struct{ name, subject, after string }{
 		{"the first page", "", ""}, {"a page in the middle", "", id(all / 2)}, {"the last page", "", id(all - page - 1)},
 		{"a page of a caller", "user3", id(all / 2)},
@@ -66,6 +69,21 @@ func BenchmarkPaused(b *testing.B, s Store) {
 			resumed(b, s, 1000)
 		}
 	})
+}
+
+// resident returns the resident memory of this process in bytes; 0 where the system does not say.
+func resident(b *testing.B) int {
+	b.Helper()
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages int
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		b.Fatal(err)
+	}
+	return pages * os.Getpagesize()
 }
 
 // resumed queues paused jobs, and claims all of them.
