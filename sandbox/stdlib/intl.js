@@ -102,12 +102,13 @@
   };
   intl.english = (tag) => language(tag) === 'en' ? find(tag) : undefined;
 
-  // option reads a string option, intOption an integer within a range.
+  // option reads a string option, intOption an integer within a range. asking names the service whose options they are.
+  intl.asking = 'Intl';
   intl.option = (o, name, values, otherwise) => {
     const v = o[name];
     if (v === undefined) return otherwise;
     const s = internal.text(v);
-    if (values !== undefined && p.arrayIndexOf(values, s) < 0) throw new p.RangeError(`Value ${s} out of range for Intl options property ${name}`);
+    if (values !== undefined && p.arrayIndexOf(values, s) < 0) throw new p.RangeError(`Value ${s} out of range for ${intl.asking} options property ${name}`);
     return s;
   };
   intl.intOption = (o, name, least, most, otherwise) => {

@@ -60,6 +60,7 @@
   const cycles = ['h11', 'h12', 'h23', 'h24'];
   // settings reads the options. required and defaults name the fields of a format without options: date, time or any.
   const settings = (locales, options, required, defaults) => {
+    intl.asking = 'Intl.DateTimeFormat';
     const o = intl.options(options), s = { __proto__: null };
     intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
     intl.option(o, 'calendar');

@@ -26,6 +26,21 @@
     while (i < s.length - 1 && s[i] === '0') i++;
     return p.slice(s, i);
   };
+  // goesUp reports whether a mode rounds away from zero: what is cut off is more than a half, a half, or less but not
+  // nothing, and what stays is even or not.
+  const goesUp = (mode, negative, more, half, even) => {
+    switch (mode) {
+      case 'ceil': return !negative;
+      case 'floor': return negative;
+      case 'expand': return true;
+      case 'trunc': return false;
+      case 'halfCeil': return more || (half && !negative);
+      case 'halfFloor': return more || (half && negative);
+      case 'halfTrunc': return more;
+      case 'halfEven': return more || (half && !even);
+    }
+    return more || half;
+  };
   // round rounds to a number of decimal places (negative: before the point) according to mode.
   const round = (d, place, mode) => {
     const all = d.int + d.frac, keep = d.int.length + place;
@@ -35,18 +50,7 @@
     const exact = p.regexpExec(/[1-9]/, rest) === null || (keep < 0 && p.regexpExec(/[1-9]/, all) === null);
     if (!exact) {
       const first = keep < 0 ? 0 : +rest[0], half = keep >= 0 && first === 5 && p.regexpExec(/[1-9]/, p.slice(rest, 1)) === null;
-      const more = first > 5 || (first === 5 && !half), even = (+kept[kept.length - 1]) % 2 === 0;
-      switch (mode) {
-        case 'ceil': up = !d.negative; break;
-        case 'floor': up = d.negative; break;
-        case 'expand': up = true; break;
-        case 'trunc': break;
-        case 'halfCeil': up = more || (half && !d.negative); break;
-        case 'halfFloor': up = more || (half && d.negative); break;
-        case 'halfTrunc': up = more; break;
-        case 'halfEven': up = more || (half && !even); break;
-        default: up = more || half;
-      }
+      up = goesUp(mode, d.negative, first > 5 || (first === 5 && !half), half, (+kept[kept.length - 1]) % 2 === 0);
     }
     let s = kept;
     if (up) s = p.bigintToString(p.BigInt(kept) + 1n);
@@ -130,6 +134,7 @@
 
   // settings reads the options in the order that the standard prescribes.
   const settings = (locales, options) => {
+    intl.asking = 'Intl.NumberFormat';
     const asked = intl.list(locales), o = intl.options(options), s = { __proto__: null };
     intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
     intl.option(o, 'numberingSystem');
@@ -166,10 +171,18 @@
     return s;
   };
   const modes = ['ceil', 'floor', 'expand', 'trunc', 'halfCeil', 'halfFloor', 'halfExpand', 'halfTrunc', 'halfEven'];
+  const increments = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000];
   const digitOptions = intl.digitOptions = (s, o, leastFraction, mostFraction) => {
+    readDigits(s, o, leastFraction, mostFraction);
+    if (s.roundingIncrement === 1) return;
+    if (s.roundingPriority !== 'auto' || s.maximumSignificantDigits !== undefined || s.compactRounding) throw new p.TypeError('RoundingType is not fractionDigits');
+    if (s.maximumFractionDigits !== s.minimumFractionDigits) throw new p.RangeError('maximumFractionDigits not equal to minimumFractionDigits');
+  };
+  const readDigits = (s, o, leastFraction, mostFraction) => {
     s.minimumIntegerDigits = intl.intOption(o, 'minimumIntegerDigits', 1, 21, 1);
     const { minimumFractionDigits: mnfd, maximumFractionDigits: mxfd, minimumSignificantDigits: mnsd, maximumSignificantDigits: mxsd } = o;
     s.roundingIncrement = intl.intOption(o, 'roundingIncrement', 1, 5000, 1);
+    if (p.arrayIndexOf(increments, s.roundingIncrement) < 0) throw new p.RangeError('roundingIncrement value is out of range.');
     s.roundingMode = intl.option(o, 'roundingMode', modes, 'halfExpand');
     s.roundingPriority = intl.option(o, 'roundingPriority', ['auto', 'morePrecision', 'lessPrecision'], 'auto');
     s.trailingZeroDisplay = intl.option(o, 'trailingZeroDisplay', ['auto', 'stripIfInteger'], 'auto');
@@ -186,7 +199,7 @@
     const least = intl.intOption(o, 'minimumFractionDigits', 0, 100, undefined), most = intl.intOption(o, 'maximumFractionDigits', 0, 100, undefined);
     if (least !== undefined && most !== undefined && least > most) throw new p.RangeError('maximumFractionDigits value is out of range.');
     s.minimumFractionDigits = least ?? p.min(leastFraction, most ?? leastFraction);
-    s.maximumFractionDigits = most ?? p.max(mostFraction, s.minimumFractionDigits);
+    s.maximumFractionDigits = most ?? (s.roundingIncrement === 1 ? p.max(mostFraction, s.minimumFractionDigits) : s.minimumFractionDigits);
   };
 
   // bySignificance reports whether roundingPriority lets the significant digits decide, not the fraction digits.
@@ -204,9 +217,10 @@
       d = round(d, p.max(1 - magnitude(d), 0), s.roundingMode);
       least = 0;
     } else if (s.roundingIncrement !== 1) {
-      const scaled = shift(d, s.maximumFractionDigits), unit = p.BigInt(s.roundingIncrement), whole = p.BigInt(scaled.int);
-      const rest = whole % unit, up = 2n * rest >= unit;
-      d = shift({ __proto__: null, negative: d.negative, int: p.bigintToString(whole - rest + (up ? unit : 0n)), frac: '' }, -s.maximumFractionDigits);
+      const scaled = shift(d, s.maximumFractionDigits), all = p.BigInt(scaled.int + scaled.frac), unit = p.BigInt(s.roundingIncrement);
+      const step = p.BigInt(s.roundingIncrement + p.repeat('0', scaled.frac.length)), count = all / step, rest = all % step;
+      const up = rest !== 0n && goesUp(s.roundingMode, d.negative, 2n * rest > step, 2n * rest === step, count % 2n === 0n);
+      d = shift({ __proto__: null, negative: d.negative, int: p.bigintToString((up ? count + 1n : count) * unit), frac: '' }, -s.maximumFractionDigits);
     } else d = round(d, s.maximumFractionDigits, s.roundingMode);
     let frac = trimZeros(d.frac, least);
     frac = p.padEnd(frac, least, '0');
@@ -362,8 +376,8 @@
       const s = this.#s;
       return intl.object({ __proto__: null, locale: s.locale, numberingSystem: 'latn', style: s.style, currency: s.currency, currencyDisplay: s.currency && s.currencyDisplay, currencySign: s.currency && s.currencySign,
         unit: s.unit, unitDisplay: s.unit && s.unitDisplay, minimumIntegerDigits: s.minimumIntegerDigits, minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
-        minimumSignificantDigits: s.minimumSignificantDigits, maximumSignificantDigits: s.maximumSignificantDigits, useGrouping: s.useGrouping, notation: s.notation,
-        compactDisplay: s.notation === 'compact' ? s.compactDisplay : undefined, signDisplay: s.signDisplay, roundingIncrement: s.roundingIncrement, roundingMode: s.roundingMode, roundingPriority: s.roundingPriority, trailingZeroDisplay: s.trailingZeroDisplay });
+        minimumSignificantDigits: s.compactRounding ? 1 : s.minimumSignificantDigits, maximumSignificantDigits: s.compactRounding ? 2 : s.maximumSignificantDigits, useGrouping: s.useGrouping, notation: s.notation,
+        compactDisplay: s.notation === 'compact' ? s.compactDisplay : undefined, signDisplay: s.signDisplay, roundingIncrement: s.roundingIncrement, roundingMode: s.roundingMode, roundingPriority: s.compactRounding ? 'morePrecision' : s.roundingPriority, trailingZeroDisplay: s.trailingZeroDisplay });
     }
   }
   intl.service(NumberFormat, true);

@@ -8,6 +8,7 @@
   const NUMERIC = 1, IGNORE_CASE = 2, IGNORE_ACCENTS = 4;
   const compare = (s, a, b) => a === b ? 0 : internal.sync('intl.compare', s.locale, s.flags, a, b);
   const collation = (locales, options) => {
+    intl.asking = 'Intl.Collator';
     const { locale, asked } = intl.resolve(locales, any), { kn } = intl.keywords(asked), o = intl.options(options), s = { __proto__: null };
     s.usage = intl.option(o, 'usage', ['sort', 'search'], 'sort');
     intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
@@ -49,6 +50,7 @@
   class PluralRules {
     #s;
     constructor(locales = undefined, options = undefined) {
+      intl.asking = 'Intl.PluralRules';
       const { locale } = intl.resolve(locales, intl.english), o = intl.options(options), s = { __proto__: null, locale, notation: 'standard' };
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       s.type = intl.option(o, 'type', ['cardinal', 'ordinal'], 'cardinal');
@@ -60,6 +62,12 @@
       n = +n;
       if (s.type === 'ordinal') return ordinal(p.abs(n));
       return p.abs(n) === 1 && (s.minimumFractionDigits ?? 0) === 0 ? 'one' : 'other';
+    }
+    selectRange(start, end) {
+      this.#s;
+      if (start === undefined || end === undefined) throw new p.TypeError('startRange or endRange is not a number');
+      if (+start !== +start || +end !== +end) throw new p.RangeError('Invalid number value');
+      return 'other';
     }
     resolvedOptions() {
       const s = this.#s;
@@ -73,6 +81,7 @@
   class ListFormat {
     #s;
     constructor(locales = undefined, options = undefined) {
+      intl.asking = 'Intl.ListFormat';
       const { locale } = intl.resolve(locales, intl.english), o = options === undefined ? { __proto__: null } : internal.dictionary(options, 'Intl.ListFormat: the options');
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       const type = intl.option(o, 'type', ['conjunction', 'disjunction', 'unit'], 'conjunction'), style = intl.option(o, 'style', ['long', 'short', 'narrow'], 'long');
@@ -80,8 +89,8 @@
     }
     formatToParts(list) {
       const s = this.#s;
-      const items = list === undefined ? [] : internal.sequence(list, (v) => {
-        if (typeof v !== 'string') throw new p.TypeError('Iterable yielded a value which is not a string');
+      const items = list === undefined ? [] : internal.sequence(typeof list === 'string' ? p.Object(list) : list, (v) => {
+        if (typeof v !== 'string') throw new p.TypeError(`Iterable yielded ${internal.isObject(v) ? '#<Object>' : p.String(v)} which is not a string`);
         return v;
       }, 'Intl.ListFormat: the list');
       const word = s.type === 'disjunction' ? 'or' : s.type === 'unit' ? '' : s.style === 'long' ? 'and' : s.style === 'short' ? '&' : '';
@@ -105,22 +114,23 @@
     value = +value;
     unit = `${unit}`;
     if (p.endsWith(unit, 's')) unit = p.slice(unit, 0, -1);
-    if (p.arrayIndexOf(unitNames, unit) < 0) throw new p.RangeError(`Invalid unit argument for format() '${unit}'`);
-    if (value !== value || value === Infinity || value === -Infinity) throw new p.RangeError('Invalid time value');
+    if (p.arrayIndexOf(unitNames, unit) < 0) throw new p.RangeError(`Invalid unit argument for Intl.RelativeTimeFormat.prototype.format() '${unit}'`);
+    if (value !== value || value === Infinity || value === -Infinity) throw new p.RangeError('Value need to be finite number for Intl.RelativeTimeFormat.prototype.format()');
     if (s.numeric === 'auto') {
       if (unit === 'day' && value === -1) return ['yesterday'];
       if (unit === 'day' && value === 1) return ['tomorrow'];
       if (unit === 'day' && value === 0) return ['today'];
       if (unit === 'second' && value === 0) return ['now'];
-      if (value === 0 && !p.is(value, -0)) return [`this ${unit}`];
+      if (value === 0 && (unit === 'minute' || unit === 'hour')) return [`this ${unit}`];
       if (unit !== 'second' && unit !== 'minute' && unit !== 'hour' && unit !== 'day') {
         const name = s.style === 'long' ? unit : short[unit];
+        if (value === 0) return [`this ${name}`];
         if (value === -1) return [`last ${name}`];
         if (value === 1) return [`next ${name}`];
         if (value === 0) return [`this ${name}`];
       }
     }
-    const past = value < 0 || p.is(value, -0), n = p.abs(value), number = intl.formatNumber(s.locale, undefined, n);
+    const past = value < 0 || p.is(value, -0), n = p.abs(value), number = intl.numberParts(intl.numberSettings(s.locale, undefined), n);
     let name = s.style === 'long' ? unit : s.style === 'short' ? short[unit] : narrow[unit];
     if (n !== 1 && (s.style === 'long' || (s.style === 'short' && (unit === 'day' || unit === 'quarter')))) name = unit === 'quarter' && s.style === 'short' ? 'qtrs.' : `${name}s`;
     const gap = s.style === 'narrow' ? '' : ' ';
@@ -129,18 +139,22 @@
   class RelativeTimeFormat {
     #s;
     constructor(locales = undefined, options = undefined) {
+      intl.asking = 'Intl.RelativeTimeFormat';
       const { locale } = intl.resolve(locales, intl.english), o = intl.options(options);
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       const style = intl.option(o, 'style', ['long', 'short', 'narrow'], 'long'), numeric = intl.option(o, 'numeric', ['always', 'auto'], 'always');
       this.#s = { __proto__: null, locale, style, numeric };
     }
-    format(value, unit) { return p.arrayJoin(relative(this.#s, value, unit), ''); }
+    format(value, unit) {
+      const pieces = relative(this.#s, value, unit);
+      return pieces.length === 1 ? pieces[0] : pieces[0] + intl.text(pieces[1]) + pieces[2];
+    }
     formatToParts(value, unit) {
       const pieces = relative(this.#s, value, unit), out = [];
       if (pieces.length === 1) return [intl.part('literal', pieces[0])];
       if (pieces[0] !== '') p.arrayPush(out, intl.part('literal', pieces[0]));
       const of = `${unit}`, singular = p.endsWith(of, 's') ? p.slice(of, 0, -1) : of;
-      p.arrayPush(out, { type: 'integer', value: pieces[1], unit: singular });
+      for (let i = 0; i < pieces[1].length; i++) p.arrayPush(out, { type: pieces[1][i].type, value: pieces[1][i].value, unit: singular });
       p.arrayPush(out, intl.part('literal', pieces[2]));
       return out;
     }

@@ -51,6 +51,7 @@
   class Segmenter {
     #s;
     constructor(locales = undefined, options = undefined) {
+      intl.asking = 'Intl.Segmenter';
       const { locale } = intl.resolve(locales, any), o = options === undefined ? { __proto__: null } : internal.dictionary(options, 'Intl.Segmenter: the options');
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       this.#s = { __proto__: null, locale, granularity: intl.option(o, 'granularity', ['grapheme', 'word', 'sentence'], 'grapheme') };
@@ -132,6 +133,7 @@
   class DisplayNames {
     #s;
     constructor(locales, options) {
+      intl.asking = 'Intl.DisplayNames';
       const { locale } = intl.resolve(locales, intl.english), o = internal.dictionary(options, 'Intl.DisplayNames: the options');
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       const style = intl.option(o, 'style', ['narrow', 'short', 'long'], 'long');
