@@ -131,6 +131,9 @@ func (v *visitor) execute(script Script) error {
 	if v.source.LeavesScript(false) {
 		start.Flags |= startScript
 	}
+	if v.source.IsModule() {
+		start.Flags |= startModule
+	}
 	var seed [16]byte
 	_, _ = rand.Read(seed[:]) // it never fails
 	for i := range start.Random {

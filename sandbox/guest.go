@@ -21,7 +21,23 @@ type guest struct {
 
 // call calls into the guest, and counts processor time while it is there.
 func (g *guest) call(f quickjs.Value, args ...quickjs.Value) error {
-	return g.enter(func() error { return g.in.Call(f, args...) })
+	return g.enter(func() error {
+		if err := g.in.Call(f, args...); err != nil {
+			return err
+		}
+		return g.runTicks()
+	})
+}
+
+// runTicks runs the callbacks of process.nextTick when no microtask is left, until there are none of both.
+func (g *guest) runTicks() error {
+	for g.stage.ticks {
+		g.stage.ticks = false
+		if err := g.in.Call(g.image.Root(stdlib.RootTick)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enter counts the processor time of f, which lets the guest run. A pending exception of the guest fails its code.

@@ -26,6 +26,7 @@ const (
 	opLoaded  = 10 // 1, or 0 if the code threw (load.go)
 	opEarly   = 11 // the name of a global that is not there yet (load.go)
 	opDeep    = 12 // the path to where the result nests too deeply to be written
+	opTick    = 13 // callbacks of process.nextTick wait for the microtasks
 )
 
 // timerHolds is the argument of opClear that makes the run wait for a timer again.
@@ -68,6 +69,8 @@ func (r *run) answer(in hostops.Guest, a quickjs.Args) (quickjs.Value, error) {
 		case ok:
 			r.timers.Hold(id, what == timerHolds)
 		}
+	case opTick:
+		r.stage.ticks = true
 	case opSettled:
 		n, _ := a[1].Int()
 		r.stage.settled, r.stage.hasValue = true, n != 0

@@ -82,6 +82,8 @@ type stage struct {
 	failed bool
 	// settled is set once the code has ended, hasValue if it has a value.
 	settled, hasValue bool
+	// ticks is set while callbacks of process.nextTick may wait for the microtasks.
+	ticks bool
 	// happened is set once a timer was due or an answer came, done once the result is there.
 	happened, done bool
 }
@@ -173,6 +175,7 @@ const (
 	startLoaded = 4  // the top level was evaluated
 	startScript = 8  // the top level leaves the script
 	startKeeps  = 16 // the declarations of the code outlive it
+	startModule = 32 // the code is an ES module by its syntax
 )
 
 // execute runs the code in a fresh guest to its end.
@@ -221,6 +224,9 @@ func (g *guest) execute(script Script) error {
 	}
 	if g.source.LeavesScript(g.result.Warm) {
 		flags |= startScript
+	}
+	if g.source.IsModule() {
+		flags |= startModule
 	}
 	limit := quickjs.Int(int32(min(g.limits.OutputBytes, 1<<30)))
 	if err := g.call(g.image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {

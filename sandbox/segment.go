@@ -238,7 +238,7 @@ func (g segment) takeState(s *snapshot.State) error {
 func (g segment) goesOn(s *snapshot.State) {
 	r := g.run
 	r.stage.settled, r.stage.hasValue, r.stage.logsDropped = s.Stage.Settled, s.Stage.HasValue, s.Stage.LogsDropped
-	r.stage.compiled = true
+	r.stage.compiled, r.stage.ticks = true, true
 	r.outside.start = r.outside.start.Add(-s.Used.Wall)
 	r.cpu.Add(s.Used.CPU)
 	r.requests.calls, r.output = s.Used.Calls, s.Output
@@ -381,6 +381,9 @@ func (g *guest) goOn(answers []Answer) error {
 	g.parkAmid()
 	if g.grants.parkAmid != nil {
 		if err := g.enter(g.in.Drain); err != nil {
+			return err
+		}
+		if err := g.enter(g.runTicks); err != nil {
 			return err
 		}
 	}

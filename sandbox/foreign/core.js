@@ -9,7 +9,7 @@
     eval: { AsyncFunction: (async () => {}).constructor, GeneratorFunction: (function* () {}).constructor,
       AsyncGeneratorFunction: (async function* () {}).constructor, Function },
   })`, 'airlock:realm');
-  const op = { settled: 4, limit: 7, sync: 9, early: 11, deep: 12 };
+  const op = { settled: 4, limit: 7, sync: 9, early: 11, deep: 12, tick: 13 };
 
   // The stack or the memory may end while a line is written or read. The two sides would then be at different places of
   // their conversation, so the process ends. The call with room for arguments fails before, where it can.
@@ -63,10 +63,14 @@
     const bytes = engine.lineOf(stringify(message));
     return unpack(parse(wholly(both, bytes)));
   };
-  let roots;
+  let roots, ticks = false;
   const answer = (code, a, b, c, d, e, f, g) => {
     if (roots === undefined) {
-      roots = [code, a, b, c, d, e, f];
+      roots = [code, a, b, c, d, e, f, g];
+      return undefined;
+    }
+    if (code === op.tick) {
+      ticks = true;
       return undefined;
     }
     if (code !== op.sync) {
@@ -201,6 +205,11 @@
     try {
       found = steps[m.do](m);
       engine.drain();
+      while (ticks) {
+        ticks = false;
+        roots[7]();
+        engine.drain();
+      }
     } catch (e) {
       engine.fail(e, send);
     }

@@ -46,6 +46,7 @@ const (
 	RootStack         // stack() returns the stack as text
 	RootLoad          // load(fn, names, onlyCompiled, asPackages)
 	RootReject        // reject(reason, promise) reports an unhandled rejection
+	RootTick          // runTicks() runs the callbacks of process.nextTick
 	Roots
 )
 

@@ -4,7 +4,7 @@
   'use strict';
   const { p, modules, define, nodeError } = internal;
   const EventEmitter = modules.events;
-  const { setTimeout, setInterval, clearTimeout, clearInterval, queueMicrotask } = globalThis;
+  const { setTimeout, setInterval, clearTimeout, clearInterval } = globalThis;
 
   let timeoutOf;
   class Immediate {
@@ -134,7 +134,7 @@
     cpuUsage: () => ({ user: 0, system: 0 }), resourceUsage: () => ({}), availableMemory: () => 0, constrainedMemory: () => 0,
     nextTick(f, ...args) {
       if (typeof f !== 'function') throw internal.nodeWrongType('callback', 'of type function', f);
-      queueMicrotask(() => f(...args));
+      internal.addTick(f, args);
     },
     emitWarning(w) { console.error(typeof w === 'string' ? `Warning: ${w}` : String(w)); },
     getBuiltinModule(id) {

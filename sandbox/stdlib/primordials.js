@@ -115,7 +115,7 @@
   internal.op = {
     __proto__: null,
     roots: 0, log: 1, timer: 2, clear: 3, settled: 4, done: 5, fail: 6, limit: 7, request: 8, sync: 9, loaded: 10,
-    early: 11, deep: 12,
+    early: 11, deep: 12, tick: 13,
   };
 
   // define adds a property as the platform does: writable, configurable and not enumerable.

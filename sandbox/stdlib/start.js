@@ -9,14 +9,21 @@
   const supervise = async (fn, flags, input, context) => {
     const names = flags & 16 ? keep : undefined;
     try {
-      value = flags & 4 ? loaded : await fn(undefined, main, main?.exports, packages, names);
-      if (flags & 8) value = await value(undefined, main, main?.exports, packages, names);
+      value = flags & 4 ? loaded : await begun(fn(undefined, main, main?.exports, packages, names), flags);
+      if (flags & 8) value = await begun(value(undefined, main, main?.exports, packages, names), flags);
       if (flags & 1 && typeof value === 'function') value = await value(input, context);
       if (active(value)) value = undefined;
     } catch (e) {
       if (!handled(e)) return;
     }
     host(op.settled, value === undefined ? 0 : 1, 0, 0);
+  };
+
+  // begun returns the promise of the code's value. Code that is no ES module, and has no top-level await, is a CommonJS
+  // module: its ticks precede microtasks.
+  const begun = (running, flags) => {
+    if (!(flags & 32) && internal.hasTicks() && internal.inspecting.promiseState(running) !== 0) internal.runTicks();
+    return running;
   };
 
   // active reports whether a value is a timer, stream or other emitter: code that ends with stream.on(…) has no result
@@ -98,7 +105,8 @@
   };
 
   // start starts a run. flags: 1, call the value if it is a function; 2, ask the host for a setup; 4, load has evaluated fn;
-  // 8, fn returns the script's function; 16, it is a step of a session, whose declarations are kept.
+  // 8, fn returns the script's function; 16, it is a step of a session, whose declarations are kept;
+  // 32, the code is an ES module by its syntax.
   const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
     internal.isStep = (flags & 16) !== 0;
@@ -144,6 +152,6 @@
   // stack returns the guest's stack. The host calls it while the guest is interrupted.
   const stack = () => new p.Error().stack;
 
-  host(start, finish, internal.fire, internal.settle, stack, load, reject);
+  host(start, finish, internal.fire, internal.settle, stack, load, reject, internal.runTicks);
   return internal;
 }

@@ -78,6 +78,23 @@
       try { inContext(context, callback, undefined, []); } catch (e) { internal.report(e); }
     });
   });
+  // addTick adds a callback of process.nextTick. The host calls runTicks when no microtask is left.
+  let ticks = [];
+  internal.addTick = (fn, args) => {
+    if (ticks.length === 0) host(op.tick, 0, 0, 0);
+    p.arrayPush(ticks, { __proto__: null, fn, args, context: internal.context });
+  };
+  internal.hasTicks = () => ticks.length > 0;
+  internal.runTicks = () => {
+    while (ticks.length > 0) {
+      const due = ticks;
+      ticks = [];
+      for (let i = 0; i < due.length; i++) {
+        const { fn, args, context } = due[i];
+        try { inContext(context, fn, undefined, args); } catch (e) { internal.report(e); }
+      }
+    }
+  };
   // startTimer starts a timer for internal use. It caps the delay at 2^31-1 ms.
   internal.startTimer = (ms, fn) => add(fn, p.min(p.trunc(ms), 0x7fffffff), [], 0);
   internal.clearTimer = clear;
@@ -92,6 +109,7 @@
     } catch (e) {
       internal.report(e);
     }
+    internal.runTicks(); // they precede microtasks
   };
   return internal;
 }

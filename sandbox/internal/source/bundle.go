@@ -33,6 +33,7 @@ type bundle struct {
 	code   string // the script's own code, as esbuild reads it
 	loader api.Loader
 	shaped bool // code is the shaped code
+	module bool // code is an ES module by its imports and exports
 	head   []importText
 	lines  int
 	// table makes every file available to names that are put together at run time.
@@ -77,6 +78,7 @@ func newBundle(
 // would be without imports, and its imports go in front of it.
 func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Exception {
 	s := b.source
+	b.module = found.exports || len(found.imports) > 0 || found.meta
 	if ex := refuseDeep(code, " to be a module"); ex != nil {
 		ex.Line += s.skipped
 		return ex

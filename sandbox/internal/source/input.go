@@ -123,5 +123,8 @@ func (s *Source) LeavesScript(loaded bool) bool {
 	return loaded
 }
 
+// IsModule reports whether the code's imports and exports make it an ES module.
+func (s *Source) IsModule() bool { return s.bundle != nil && s.bundle.module }
+
 // FirstLine returns the line of the caller's text at which the code begins.
 func (s *Source) FirstLine() int { return 1 + s.skipped }
