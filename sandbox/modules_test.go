@@ -87,6 +87,16 @@ func TestModules(t *testing.T) {
 					"export const of = () => name() + Big.name; export function Point() {} export const Node = "+
 					"() => { function Big() {} function Point() {} return new Big().constructor.name + Point.name }")},
 			`["Big","nameBig","Point","BigPoint","own","Point3"]`},
+		{"functions of one name in variables",
+			sandbox.Script{Entry: "m.js", Files: files(
+				"m.js", "import { fs } from './a'; import { gs } from './b'; const f = () => 1, g = async (x) => x; class C {}\n"+
+					"const n = function () { return null }(), b = function () {}.bind(1), k = class {\n};\n"+
+					"export default () => [f, g, C, b, k, ...fs, ...gs].map((x) => x.name).concat(n)",
+				"a.js", "const f = (x) => {\n return x }; const g = function* () {}; class C { static x = C.name }\n"+
+					"const n = 1, b = 2, k = class {}; export const fs = [f, g, C, k, { name: C.x }]",
+				"b.js", "const f = x => x, g = function named() {}; class C extends Array {}; const n = 1, b = 2;\n"+
+					"const k = class { static name = 'own' }; export const gs = [f, g, C, k]")},
+			`["f","g","C","bound ","k","f","g","C","k","C","f","named","C","own",null]`},
 		{"imports of a package's own",
 			sandbox.Script{Code: "import x from 'a'; x",
 				Files: files("node_modules/a/package.json",

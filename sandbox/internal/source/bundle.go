@@ -193,7 +193,7 @@ const (
 // export.
 func (b *bundle) printed(out api.BuildResult) string {
 	text := strings.Replace(textOf(out, ".js"), "|| !mod.__esModule ?", `|| !mod.__esModule || !("default" in mod) ?`, 1)
-	return nameFunctions(nameClasses(text, b.contains), b.contains)
+	return nameValues(nameFunctions(nameClasses(text, b.contains), b.contains), b.contains)
 }
 
 // contains reports whether the code or one of the files contains text.

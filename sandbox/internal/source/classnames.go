@@ -40,3 +40,42 @@ func nameFunctions(printed string, written func(text string) bool) string {
 			`", configurable: true }); ` + keywords + name + number + "("
 	})
 }
+
+// renamedValue matches a top-level variable that esbuild has given a number and whose value is a function or a class
+// without a name of its own: the whole line, which ends with the statement or begins a body. renamedDeclaration matches
+// the head of such a class declaration.
+var (
+	renamedValue = regexp.MustCompile(`(?m)^((?:var|let|const) ([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+) = )` +
+		`((?:async )?(?:function\*? ?\(|\([^()\n]*\) =>|[\pL_$][\pL\pN_$]* =>)` + "[^\n`]*[{;]|" +
+		`class(?: extends [^\n]*)? \{)$`)
+	renamedDeclaration = regexp.MustCompile(
+		`(?m)^( *class ([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+)(?: extends [^\n]*)? \{)$`)
+)
+
+// nameValues returns printed, in which the values of variables that esbuild has renamed, and classes, have their own
+// names. What it inserts is behind a line of code or in front of a body on lines of its own, so no position changes.
+func nameValues(printed string, written func(text string) bool) string {
+	printed = renamedDeclaration.ReplaceAllStringFunc(printed, func(head string) string {
+		m := renamedDeclaration.FindStringSubmatch(head)
+		if written(m[2] + m[3]) {
+			return head
+		}
+		return head + ` static { this.name === "` + m[2] + m[3] + `" && Object.defineProperty(this, "name", { value: "` +
+			m[2] + `", configurable: true }); }`
+	})
+	return renamedValue.ReplaceAllStringFunc(printed, func(line string) string {
+		m := renamedValue.FindStringSubmatch(line)
+		head, name, number, value := m[1], m[2], m[3], m[4]
+		named := func(f, now string) string {
+			return "typeof " + f + ` === "function" && ` + f + `.name === "` + now + `" && Object.defineProperty(` + f +
+				`, "name", { value: "` + name + `", configurable: true });`
+		}
+		switch {
+		case written(name + number):
+			return line
+		case value[len(value)-1] == ';':
+			return line + " " + named(name+number, name+number)
+		}
+		return head + "({ set " + name + "(f) { " + named("f", "") + " } })." + name + " = " + value
+	})
+}
