@@ -75,7 +75,8 @@ func newAnswerServer(t testing.TB) *answerServer {
 	t.Cleanup(a.receiver.Close)
 	a.set(execution.Result{Result: json.RawMessage("1")})
 	a.served = kept(t, options{
-		config: gateway.Config{Callbacks: callbacks.Rules{OpenedHosts: []string{"127.0.0.1"}}},
+		attached: offering{},
+		config:   gateway.Config{Callbacks: callbacks.Rules{OpenedHosts: []string{"127.0.0.1"}}},
 		invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
 			result := *a.result.Load()
 			result.ID, result.Status, result.Engine, result.Policy = inv.ID, execution.Completed, "quickjs", "standard"
@@ -267,5 +268,51 @@ func BenchmarkOwnCostsOfAnswers(b *testing.B) {
 				b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "own-cpu-ms/op")
 			})
 		}
+	}
+}
+
+// offering is an attached server that has a resource and a prompt.
+type offering struct{ attached }
+
+func (offering) Offers() []execution.Offers {
+	return []execution.Offers{{
+		Namespace: "weather", Prompts: []execution.Prompt{{Name: "weather:greet"}},
+		Resources: []execution.Resource{{URI: execution.ResourceURI("weather", "x:"), Name: "weather:x"}},
+	}}
+}
+
+// Large resources and prompts of attached servers cost the gateway's own process no more than other answers.
+func TestOwnCostsOfResources(t *testing.T) {
+	const full = 1 << 20
+	a := newAnswerServer(t)
+	message := func(method, member, name string) func(testing.TB, *answerServer) {
+		return func(t testing.TB, a *answerServer) {
+			a.fetch(t, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"`+member+`":"`+name+
+				`","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+				`"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+				append([]string{"Mcp-Method: " + method, "Mcp-Name: " + name}, mcpHeaders...)...)
+		}
+	}
+	read := message("resources/read", "uri", "airlock://weather/x:")
+	get := message("prompts/get", "name", "weather:greet")
+	repeat := strings.Repeat
+	said := func(text string) string {
+		return `{"messages":[{"role":"user","content":{"type":"text","text":"` + text + `"}}]}`
+	}
+	for name, c := range map[string]struct {
+		door  func(testing.TB, *answerServer)
+		value string
+	}{
+		"text":            {read, `{"contents":[{"uri":"x:","text":"` + repeat("x", full-100) + `"}]}`},
+		"quotes":          {read, `{"contents":[{"uri":"x:","text":"` + repeat(`\"`, full/2-100) + `"}]}`},
+		"escapes":         {read, `{"contents":[{"uri":"x:","text":"` + repeat(`\u0001`, full/6-100) + `"}]}`},
+		"bytes":           {read, `{"contents":[{"uri":"x:","blob":"` + repeat("AAAA", full/4-100) + `"}]}`},
+		"parts":           {read, `{"contents":[{}` + repeat(",{}", 999) + `]}`},
+		"members":         {read, `{"contents":[{"a":[0` + repeat(",0", full/2-100) + `]}]}`},
+		"a prompt":        {get, said(repeat(`\"`, full/2-200))},
+		"invisible words": {get, said(repeat("\u202e", full/3-200))},
+	} {
+		a.set(execution.Result{Result: json.RawMessage(c.value)})
+		a.within(t, name, ownTime, full, func() time.Duration { return a.costOf(t, c.door) })
 	}
 }

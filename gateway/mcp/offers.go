@@ -22,6 +22,10 @@ import (
 // offerPage is how many resources, templates or prompts a page has.
 const offerPage = 100
 
+// maxEscapes is how many bytes a prompt may grow when its invisible characters are escaped. To write a megabyte of them
+// costs the gateway several times what other answers do.
+const maxEscapes = 64 << 10
+
 // private says that a client may keep an answer for its own user only: it depends on the caller.
 var private = sdk.Cacheable{CacheScope: "private"}
 
@@ -270,6 +274,11 @@ func (s *Server) askServer(
 			text = *result.Error
 		}
 		return true, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: toolname.Plain(text)}
+	}
+	if method == execution.GetPrompt && len(toolname.PlainJSON(result.Result)) > len(result.Result)+maxEscapes {
+		return true, &jsonrpc.Error{
+			Code: jsonrpc.CodeInternalError, Message: "the server's answer has too many characters that are not visible",
+		}
 	}
 	if err := json.Unmarshal(result.Result, answer); err != nil {
 		return true, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server's answer is not valid"}

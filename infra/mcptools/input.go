@@ -104,6 +104,12 @@ func requestOf(server *Server, tool string, result *sdk.CallToolResult, secret s
 	if len(keys) == 0 || len(keys) > maxForms {
 		return nil, nil
 	}
+	// The record of the execution has the keys and the state.
+	for _, text := range append(keys, result.RequestState) {
+		if hide(text, secret) != text {
+			return nil, &refusedError{server.Namespace + " asked for input, with its secret in the state or in a key"}
+		}
+	}
 	var texts []string
 	properties := map[string]json.RawMessage{}
 	for _, key := range keys {

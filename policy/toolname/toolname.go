@@ -3,6 +3,7 @@ package toolname
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -84,20 +85,20 @@ func Plain(text string) string {
 		return text
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	var out strings.Builder
+	out := make([]byte, 0, len(text)+len(text)/4)
 	for i, r := range text {
 		switch {
 		case !hidden(r):
-			out.WriteRune(r)
+			out = utf8.AppendRune(out, r)
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
-			fmt.Fprintf(&out, `\x%02x`, text[i])
+			out = append(out, '\\', 'x', hexDigits[text[i]>>4], hexDigits[text[i]&15])
 		case r == utf8.RuneError:
-			out.WriteRune(r)
+			out = utf8.AppendRune(out, r)
 		default:
-			fmt.Fprintf(&out, `\u{%x}`, r)
+			out = append(strconv.AppendUint(append(out, `\u{`...), uint64(r), 16), '}')
 		}
 	}
-	return out.String()
+	return string(out)
 }
 
 // PlainJSON returns a JSON text of the same meaning in which hidden characters are escaped.
@@ -105,24 +106,33 @@ func PlainJSON(text []byte) []byte {
 	if !strings.ContainsFunc(string(text), hidden) {
 		return text
 	}
-	var out strings.Builder
+	out := make([]byte, 0, len(text)+len(text)/4)
 	for _, r := range string(text) {
 		switch {
 		case !hidden(r) || r < ' ': // white space between tokens; within a string there can be none
-			out.WriteRune(r)
+			out = utf8.AppendRune(out, r)
 		case r > 0xffff:
-			fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
+			out = appendUnit(appendUnit(out, 0xd800+(r-0x10000)>>10), 0xdc00+(r-0x10000)&0x3ff)
 		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
+			out = appendUnit(out, r)
 		}
 	}
-	return []byte(out.String())
+	return out
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendUnit appends a UTF-16 unit as JSON escapes it.
+func appendUnit(out []byte, unit rune) []byte {
+	return append(out, '\\', 'u', hexDigits[unit>>12&15], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])
 }
 
 // hidden reports whether a character is invisible or moves others. The joiners are not: some scripts and emoji need
 // them.
 func hidden(r rune) bool {
 	switch {
+	case r >= ' ' && r < 0x7f:
+		return false
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
 		return false
 	case r == utf8.RuneError || r == '\u2028' || r == '\u2029':
