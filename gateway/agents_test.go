@@ -108,7 +108,8 @@ func content(t testing.TB, result *sdk.CallToolResult) map[string]any {
 		}
 	}
 	for _, name := range []string{"result", "error", "output", "limit", "code", "field", "retryAfter", "items"} {
-		if v, there := structured[name]; there && v != nil && v != "" && said[name] == nil {
+		v := structured[name]
+		if empty := v == nil || v == ""; !empty && said[name] == nil {
 			t.Errorf("the text does not say the %s: %s", name, text.Text)
 		}
 	}
@@ -309,9 +310,14 @@ func TestAgentReadsExecution(t *testing.T) {
 		{apiKey, true, true},
 	} {
 		got, failed := use(t, s.agent(t, "", c.credential, nil), "get_execution", map[string]any{"id": id})
-		if c.found == failed || c.found &&
-			(got["id"] != id || got["status"] != "blocked" || (got["record"] != nil) != c.records) {
-			t.Errorf("%+v: %v", c, got)
+		if c.found == failed {
+			t.Errorf("%+v: failed %t: %v", c, failed, got)
+		}
+		if c.found && (got["id"] != id || got["status"] != "blocked") {
+			t.Errorf("%+v: execution %v is %v, want %s to be blocked", c, got["id"], got["status"], id)
+		}
+		if has := got["record"] != nil; c.found && has != c.records {
+			t.Errorf("%+v: has a record: %t", c, has)
 		}
 	}
 	if got, failed := use(

@@ -421,8 +421,8 @@ func (d routeCase) judge(t *testing.T) {
 		if got != want {
 			t.Errorf("%s %s %.60s %v: %s gets %d, want %d", method, path, body, headers[1:], who, got, want)
 		}
-		if got >= 400 && kind != "application/problem+json" && method != "HEAD" &&
-			!(strings.HasPrefix(path, "/mcp") && kind == "application/json") {
+		wants := kind == "application/problem+json" || strings.HasPrefix(path, "/mcp") && kind == "application/json"
+		if got >= 400 && method != "HEAD" && !wants {
 			t.Errorf("%s %s: %s gets %d as %q", method, path, who, got, kind)
 		}
 	}

@@ -100,10 +100,14 @@ func TestPagesWithoutCredentials(t *testing.T) {
 				t.Error(accepted, err)
 			}
 		}
-		if c.Header.Get("Content-Encoding") != coding || c.Header.Get("Vary") != "Accept-Encoding" ||
-			!bytes.Equal(content, a.body) ||
-			(coding == "gzip") != strings.HasSuffix(c.Header.Get("Etag"), `-gzip"`) {
-			t.Errorf("%s: %v", accepted, c.Header)
+		if got := c.Header.Get("Content-Encoding"); got != coding || c.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s: coding %q, want %q: %v", accepted, got, coding, c.Header)
+		}
+		if !bytes.Equal(content, a.body) {
+			t.Errorf("%s: it has another content", accepted)
+		}
+		if tag := c.Header.Get("Etag"); (coding == "gzip") != strings.HasSuffix(tag, `-gzip"`) {
+			t.Errorf("%s: tag %s", accepted, tag)
 		}
 		if again := s.do(
 			t, "GET", "/assets/base.css", "", "Accept-Encoding: "+accepted, "If-None-Match: "+c.Header.Get("Etag"),
@@ -127,9 +131,14 @@ func TestLogin(t *testing.T) {
 	for _, wrong := range []string{"", "nonsense", apiKey + "x"} {
 		a := s.login(t, wrong, "/security")
 		a.is(t, 401, "")
-		if len(a.Cookies()) > 0 || !strings.Contains(string(a.body), `id="refused"`) ||
-			!strings.Contains(string(a.body), `value="/security"`) || wrong != "" && strings.Contains(string(a.body), wrong) {
-			t.Errorf("%q: %v\n%s", wrong, a.Cookies(), a.body)
+		if len(a.Cookies()) > 0 {
+			t.Errorf("%q: sets %v", wrong, a.Cookies())
+		}
+		if text := string(a.body); !strings.Contains(text, `id="refused"`) || !strings.Contains(text, `value="/security"`) {
+			t.Errorf("%q is not refused:\n%s", wrong, text)
+		}
+		if wrong != "" && strings.Contains(string(a.body), wrong) {
+			t.Errorf("the page has %q", wrong)
 		}
 	}
 	s.do(t, "GET", "/dashboard?window=6h", "", aPage).is(t, 303, "/login?next=%2Fdashboard%3Fwindow%3D6h")

@@ -26,9 +26,13 @@ func TestReport(t *testing.T) {
 	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") {
 		t.Fatalf("%d %s", a.StatusCode, a.Header.Get("Content-Type"))
 	}
-	if got := cells(t, a.body); got["id"] != id || got["execution.id"] != id ||
-		got["threat.category"] != "code_injection" || got["execution.custody.0.step"] != "received" {
-		t.Errorf("%v", got)
+	got := cells(t, a.body)
+	for name, want := range map[string]string{
+		"id": id, "execution.id": id, "threat.category": "code_injection", "execution.custody.0.step": "received",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
 	}
 	s.do(t, "GET", path+"?format=xml", "").problem(t, 400)
 	s.do(t, "GET", "/api/reports/execution/exec_none", "").problem(t, 404)

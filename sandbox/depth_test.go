@@ -61,9 +61,14 @@ func TestDepth(t *testing.T) {
 				Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return deepJSON(50_000), nil }},
 		}}
 		r := run(t, e, sandbox.Script{Code: nest + c.code}, grants)
-		if r.Error != c.err || c.value != "" && string(r.Value) != c.value || r.Limit != "" ||
-			r.Completed() && r.Value == nil {
-			t.Errorf("%s: %.80s, %q %s", c.name, r.Value, r.Error, r.Limit)
+		if r.Error != c.err || r.Limit != "" {
+			t.Errorf("%s: error %q, limit %q; want %q", c.name, r.Error, r.Limit, c.err)
+		}
+		if c.value != "" && string(r.Value) != c.value {
+			t.Errorf("%s: value %.80s, want %.80s", c.name, r.Value, c.value)
+		}
+		if r.Completed() && r.Value == nil {
+			t.Errorf("%s: completed without a value", c.name)
 		}
 	}
 	for _, s := range []sandbox.Script{
@@ -90,8 +95,11 @@ func TestDeepLogs(t *testing.T) {
 		r := run(t, e,
 			sandbox.Script{Code: nest + "const util = require('util'); const v = nest(100000);\n" + call + ";\nreturn 'done'"},
 			sandbox.Grants{Modules: []string{"*"}})
-		if string(r.Value) != `"done"` || len(r.Logs) != 1 && !strings.Contains(call, "table") || len(r.Output) > 100_000 {
-			t.Errorf("%s: %s, %q %s, %d entries, %d bytes", call, r.Value, r.Error, r.Limit, len(r.Logs), len(r.Output))
+		if string(r.Value) != `"done"` {
+			t.Errorf("%s: %s, %q %s", call, r.Value, r.Error, r.Limit)
+		}
+		if len(r.Logs) != 1 && !strings.Contains(call, "table") || len(r.Output) > 100_000 {
+			t.Errorf("%s: %d entries, %d bytes", call, len(r.Logs), len(r.Output))
 		}
 	}
 }

@@ -382,9 +382,14 @@ func TestSecrets(t *testing.T) {
 	q := o.seen[0]
 	user, password, _ := q.BasicAuth()
 	var body struct{ K string }
-	if err := json.Unmarshal([]byte(o.bodies[0]),
-		&body); err != nil || body.K != value || q.URL.Query().Get("k") != value || user != "u" || password != value {
-		t.Errorf("the secret did not arrive: %v %s %q %q %s", err, o.bodies[0], q.URL, password, q.Header)
+	if err := json.Unmarshal([]byte(o.bodies[0]), &body); err != nil || body.K != value {
+		t.Errorf("the secret did not arrive in the body: %v %s", err, o.bodies[0])
+	}
+	if q.URL.Query().Get("k") != value {
+		t.Errorf("the secret did not arrive in the query: %q", q.URL)
+	}
+	if user != "u" || password != value {
+		t.Errorf("the secret did not arrive as the password of %q: %s", user, q.Header)
 	}
 	if got := q.Header.Get("X-Key"); got != "v "+value {
 		t.Errorf("header: %q", got)

@@ -28,7 +28,11 @@ func FuzzRun(f *testing.F) {
 		if r.Completed() != json.Valid(r.Value) {
 			t.Fatalf("value %q, error %q", r.Value, r.Error)
 		}
-		if ex := r.Exception; ex != nil && (ex.Line < 0 || ex.Column < 0 || ex.Line > 1 && len(code) < ex.Line-2) {
+		ex := r.Exception
+		if ex == nil {
+			return
+		}
+		if min(ex.Line, ex.Column) < 0 || ex.Line > 1 && len(code) < ex.Line-2 {
 			t.Fatalf("position %d:%d in %d bytes", ex.Line, ex.Column, len(code))
 		}
 	})

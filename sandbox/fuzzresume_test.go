@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,8 +49,9 @@ func FuzzResume(f *testing.F) {
 		}
 		for _, b := range [][]byte{from, edited} {
 			r, err := e.Resume(t.Context(), b, []sandbox.Answer{{Seq: 1}}, script, grants)
-			if err != nil && !errors.Is(err, sandbox.ErrSnapshot) && !errors.Is(err, sandbox.ErrEngineChanged) &&
-				!errors.Is(err, sandbox.ErrNotPending) {
+			known := slices.ContainsFunc([]error{sandbox.ErrSnapshot, sandbox.ErrEngineChanged, sandbox.ErrNotPending},
+				func(named error) bool { return errors.Is(err, named) })
+			if err != nil && !known {
 				t.Fatalf("an error without a name: %v", err)
 			}
 			if r.Usage.MemoryBytes > 8<<20 {

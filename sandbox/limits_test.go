@@ -99,8 +99,14 @@ func TestLogsAreCut(t *testing.T) {
 	e := newEngine(t)
 	r := run(t, e, sandbox.Script{Code: "console.warn('日本語'.repeat(10)); console.log('short')"},
 		sandbox.Grants{Limits: sandbox.Limits{LogChars: 7}})
-	if len(r.Logs) != 2 || r.Logs[0].Message != "日本語日本語日..." || r.Logs[0].Level != "warn" || r.Logs[1].Message != "short" {
-		t.Errorf("logs %+v", r.Logs)
+	if len(r.Logs) != 2 {
+		t.Fatalf("logs %+v", r.Logs)
+	}
+	if got := r.Logs[0]; got.Message != "日本語日本語日..." || got.Level != "warn" {
+		t.Errorf("the first entry is %+v", got)
+	}
+	if got := r.Logs[1].Message; got != "short" {
+		t.Errorf("the second entry is %q", got)
 	}
 	if r.Output != strings.Repeat("日本語", 10)+"\nshort\n" {
 		t.Errorf("output %q", r.Output)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/sandbox"
 )
 
@@ -99,8 +101,10 @@ func TestFileNamesDoNotInject(t *testing.T) {
 		}
 		var got []any
 		r := run(t, e, s, sandbox.Grants{})
-		if err := json.Unmarshal(r.Value, &got); err != nil || len(got) != 3 || got[1] != 7.0 || got[2] != "undefined" {
+		if err := json.Unmarshal(r.Value, &got); err != nil || len(got) != 3 {
 			t.Errorf("entry %q: %s, %s", name, r.Value, r.Error)
+		} else if got[1] != 7.0 || got[2] != "undefined" {
+			t.Errorf("entry %q injects: %s", name, r.Value)
 		} else if again, err := json.Marshal(got[0]); err != nil || string(again) != string(url) {
 			t.Errorf("import.meta.url of %q is %s, want %s", name, again, url)
 		}
@@ -170,10 +174,15 @@ func TestKeysDoNotInject(t *testing.T) {
 					Context: map[string]json.RawMessage{"held": data, "a" + name: json.RawMessage("1")},
 					Files:   map[string][]byte{"d.json": data, "n.js": nil}}, sandbox.Grants{})
 			var got []any
-			if err := json.Unmarshal(r.Value,
-				&got); err != nil || len(got) != 4 || fmt.Sprint(got[0]) != "["+name+"]" || got[1] != 7.0 || got[2] != true ||
-				got[3] != "undefined" {
+			if err := json.Unmarshal(r.Value, &got); err != nil || len(got) != 4 {
 				t.Errorf("%q in %.30s: %s, %s", name, code, r.Value, r.Error)
+				continue
+			}
+			if fmt.Sprint(got[0]) != "["+name+"]" {
+				t.Errorf("%q in %.30s is exported as %v", name, code, got[0])
+			}
+			if diff := cmp.Diff([]any{7.0, true, "undefined"}, got[1:]); diff != "" {
+				t.Errorf("%q in %.30s injects (-want +got):\n%s", name, code, diff)
 			}
 		}
 	}
@@ -230,9 +239,13 @@ func TestSourceMapComments(t *testing.T) {
 						"f.js": []byte("\nlet x; export const f = () => { throw new Error('where') };\n" + fmt.Sprintf(comment, url)),
 					}}
 				r := run(t, e, s, sandbox.Grants{})
-				if r.Exception == nil || r.Exception.Line > 3 || strings.Contains(r.Exception.Stack, "424") ||
-					strings.Contains(r.Exception.Stack, "elsewhere") {
-					t.Errorf("%s after %q: %+v %s", fmt.Sprintf(comment, url[:min(len(url), 40)]), code, r.Exception, r.Error)
+				what := fmt.Sprintf(comment, url[:min(len(url), 40)])
+				if r.Exception == nil || r.Exception.Line > 3 {
+					t.Errorf("%s after %q: %+v %s", what, code, r.Exception, r.Error)
+					continue
+				}
+				if stack := r.Exception.Stack; strings.Contains(stack, "424") || strings.Contains(stack, "elsewhere") {
+					t.Errorf("%s after %q: %s", what, code, stack)
 				}
 			}
 		}

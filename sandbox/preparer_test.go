@@ -92,8 +92,11 @@ func (c *preparer) run(t testing.TB, p preparation) preparedResult {
 	var answer preparedResult
 	err := json.NewEncoder(c.in).Encode(p)
 	line, readErr := c.out.ReadBytes('\n')
-	if err != nil || readErr != nil || json.Unmarshal(line, &answer) != nil || answer.Err != "" {
+	if err != nil || readErr != nil {
 		t.Fatalf("the process was lost: %v %v %q", err, readErr, line)
+	}
+	if err := json.Unmarshal(line, &answer); err != nil || answer.Err != "" {
+		t.Fatalf("the process answered %q: %v", line, err)
 	}
 	if answer.Spent {
 		c.stop()

@@ -186,9 +186,14 @@ export default (x) => {
 		if err := json.Unmarshal(r.Value, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.N != 1 || got.Dirt != 1 || len(got.Keys) != 1 || got.Keys[0] != i || len(got.Shared) != 1 ||
-			len(got.Left) != 1 {
-			t.Fatalf("run %d sees another: %s", i, r.Value)
+		if got.N != 1 || got.Dirt != 1 {
+			t.Fatalf("run %d sees the numbers of another: %s", i, r.Value)
+		}
+		if len(got.Keys) != 1 || got.Keys[0] != i {
+			t.Fatalf("run %d sees the keys of another: %s", i, r.Value)
+		}
+		if len(got.Shared) != 1 || len(got.Left) != 1 {
+			t.Fatalf("run %d sees the objects of another: %s", i, r.Value)
 		}
 		if age := time.Since(time.UnixMilli(got.Now)); age < -time.Second || age > time.Minute {
 			t.Errorf("the clock shows %v ago", age)

@@ -168,8 +168,12 @@ func TestRecordedSegment(t *testing.T) {
 			if c.status != "" {
 				return
 			}
-			if w := written[0]; w.ID != "exec_segment0002" || w.Parent != job.ID || w.Segment != 2 || w.Status != "error" {
-				t.Errorf("the attempt is recorded as %+v", w)
+			w := written[0]
+			if w.ID != "exec_segment0002" || w.Parent != job.ID {
+				t.Errorf("the attempt is recorded as %s of %s", w.ID, w.Parent)
+			}
+			if w.Segment != 2 || w.Status != "error" {
+				t.Errorf("the attempt is recorded as segment %d with the status %s", w.Segment, w.Status)
 			}
 			runner.Records = oneRecord(written[0]) // the next process died, too, before the job was queued again
 			if got, _, err = runner.Recorded(t.Context(), job); err != nil || got.Status != execution.Queued {

@@ -248,9 +248,14 @@ func TestCatalogue(t *testing.T) {
 	names := map[string]bool{}
 	for _, tool := range c.Tools() {
 		names[tool.Name] = true
-		if tool.Name == "sums:add" && (tool.Description != "Add n to what this session has." ||
-			!strings.Contains(string(tool.InputSchema), `"n"`) || tool.URL != "") {
-			t.Errorf("%+v", tool)
+		if tool.Name != "sums:add" {
+			continue
+		}
+		if tool.Description != "Add n to what this session has." || tool.URL != "" {
+			t.Errorf("%s: %q at %q", tool.Name, tool.Description, tool.URL)
+		}
+		if !strings.Contains(string(tool.InputSchema), `"n"`) {
+			t.Errorf("%s: the schema has no n: %s", tool.Name, tool.InputSchema)
 		}
 	}
 	if len(names) != 8 || !names["sums:dash-ed.name"] {

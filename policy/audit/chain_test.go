@@ -49,8 +49,11 @@ func TestSealedLine(t *testing.T) {
 	for _, key := range [][]byte{nil, key} {
 		for i, s := range sealed(t, 3, key) {
 			got, err := audit.Unseal(s.Line, key)
-			if err != nil || got.ID != s.ID || got.Chain != s.Chain || got.Chain.Seq != int64(i+1) {
-				t.Errorf("%+v %v", got, err)
+			if err != nil || got.ID != s.ID {
+				t.Errorf("record %q, %v; want %q", got.ID, err, s.ID)
+			}
+			if got.Chain != s.Chain || got.Chain.Seq != int64(i+1) {
+				t.Errorf("%s has the chain %+v, want %+v", s.ID, got.Chain, s.Chain)
 			}
 			if (got.Chain.MAC == "") != (key == nil) {
 				t.Errorf("mac %q with key %q", got.Chain.MAC, key)

@@ -107,13 +107,22 @@ func TestDeploymentDecides(t *testing.T) {
 		t.Error(valid)
 	}
 	tiers := set.Tiers()
-	if len(tiers) != 5 || tiers[4].Name != "batch" || tiers[4].Base != "extended" || tiers[0].Timeout.Seconds() != 2 ||
-		tiers[0].CPU.Seconds() != 2 {
-		t.Errorf("tiers %+v", tiers)
+	if len(tiers) != 5 {
+		t.Fatalf("%d tiers", len(tiers))
 	}
-	if q := set.Quota("acme"); q.PerMinute != 600 || q.Concurrent != 8 || set.Quota("other").Concurrent != 2 ||
-		set.Quota("").Concurrent != 2 {
-		t.Errorf("quotas %+v", q)
+	if batch := tiers[4]; batch.Name != "batch" || batch.Base != "extended" {
+		t.Errorf("the last tier is %s from %s", batch.Name, batch.Base)
+	}
+	if tiers[0].Timeout.Seconds() != 2 || tiers[0].CPU.Seconds() != 2 {
+		t.Errorf("%s has %v and %v of a processor", tiers[0].Name, tiers[0].Timeout, tiers[0].CPU)
+	}
+	if q := set.Quota("acme"); q.PerMinute != 600 || q.Concurrent != 8 {
+		t.Errorf("acme has the quota %+v", q)
+	}
+	for _, tenant := range []string{"other", ""} {
+		if n := set.Quota(tenant).Concurrent; n != 2 {
+			t.Errorf("tenant %q may run %d at once", tenant, n)
+		}
 	}
 	want := policy.Storage{
 		Functions: 200 << 20, Jobs: 32 << 20, Results: 64 << 20, Deliveries: 16 << 20, Keys: 8 << 20, Schedules: 50,
@@ -218,9 +227,12 @@ func FuzzParseDeployment(f *testing.F) {
 		}
 		// No file grants more than the built-in tiers under their own names.
 		for i, built := range policy.Builtin() {
-			if got := set.Tiers()[i]; got.Name != built.Name || got.Timeout > built.Timeout ||
-				got.MemoryBytes > built.MemoryBytes || got.Eval && !built.Eval {
-				t.Fatalf("loosened: %+v", got)
+			got := set.Tiers()[i]
+			if got.Name != built.Name || got.Eval && !built.Eval {
+				t.Fatalf("%s: %s may make code of strings: %t", built.Name, got.Name, got.Eval)
+			}
+			if got.Timeout > built.Timeout || got.MemoryBytes > built.MemoryBytes {
+				t.Fatalf("%s is loosened: %v and %d bytes", got.Name, got.Timeout, got.MemoryBytes)
 			}
 		}
 	})

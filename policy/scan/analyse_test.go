@@ -131,9 +131,11 @@ func TestSyntaxErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := set.Analyze(policy.Request{Code: c.code, Language: c.language, Tier: "standard"})
-			if d.SyntaxError == nil || d.SyntaxError.Line != c.line || d.SyntaxError.Column != c.column ||
-				d.SyntaxError.Message == "" {
-				t.Errorf("got %+v", d.SyntaxError)
+			if d.SyntaxError == nil || d.SyntaxError.Message == "" {
+				t.Fatalf("got %+v", d.SyntaxError)
+			}
+			if got := d.SyntaxError; got.Line != c.line || got.Column != c.column {
+				t.Errorf("at %d:%d, want %d:%d", got.Line, got.Column, c.line, c.column)
 			}
 			if d.Telemetry.IsValid || d.Effect != policy.Allow {
 				t.Errorf("valid %v, effect %v", d.Telemetry.IsValid, d.Effect)
@@ -172,9 +174,12 @@ func TestSyntaxErrorsInFiles(t *testing.T) {
 		}
 	}
 	ask.Files["lib/d.ts"] = "let n: number\nlet m: ="
-	if d := set.Analyze(ask); d.SyntaxError == nil || d.SyntaxError.File != "lib/d.ts" || d.SyntaxError.Line != 2 ||
-		!d.Telemetry.IsValid {
-		t.Errorf("got %+v", d.SyntaxError)
+	d := set.Analyze(ask)
+	if d.SyntaxError == nil || !d.Telemetry.IsValid {
+		t.Fatalf("got %+v, valid %t", d.SyntaxError, d.Telemetry.IsValid)
+	}
+	if got := d.SyntaxError; got.File != "lib/d.ts" || got.Line != 2 {
+		t.Errorf("at %s:%d", got.File, got.Line)
 	}
 }
 

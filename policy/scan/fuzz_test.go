@@ -73,9 +73,14 @@ func FuzzScan(f *testing.F) {
 		}
 		lines := 1 + strings.Count(code, "\n") + strings.Count(code, "\r")
 		for _, x := range strict.Analysis.Findings {
-			if x.Line < 1 || x.Line > lines || x.Column < 1 || x.Category == "" || x.Message == "" ||
-				strings.ContainsAny(x.Excerpt, "\n\r") {
-				t.Errorf("finding %+v", x)
+			if x.Line < 1 || x.Line > lines || x.Column < 1 {
+				t.Errorf("at %d:%d of %d lines: %+v", x.Line, x.Column, lines, x)
+			}
+			if x.Category == "" || x.Message == "" {
+				t.Errorf("no category or message: %+v", x)
+			}
+			if strings.ContainsAny(x.Excerpt, "\n\r") {
+				t.Errorf("the excerpt has several lines: %q", x.Excerpt)
 			}
 		}
 	})

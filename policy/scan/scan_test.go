@@ -91,8 +91,12 @@ func scoredIn(d policy.Decision, category string) *threat.Finding {
 func checkPlace(t *testing.T, name, code string, f threat.Finding) {
 	t.Helper()
 	lines := strings.Split(code, "\n")
-	if f.Line < 1 || f.Line > len(lines) || f.Column < 1 || f.Column > len(lines[f.Line-1])+1 {
-		t.Errorf("%s: position %d:%d is outside", name, f.Line, f.Column)
+	if f.Line < 1 || f.Line > len(lines) {
+		t.Errorf("%s: line %d of %d", name, f.Line, len(lines))
+		return
+	}
+	if f.Column < 1 || f.Column > len(lines[f.Line-1])+1 {
+		t.Errorf("%s: column %d is outside line %d", name, f.Column, f.Line)
 		return
 	}
 	if want := strings.TrimSpace(lines[f.Line-1]); f.Excerpt != want && !strings.Contains(f.Excerpt, "…") {

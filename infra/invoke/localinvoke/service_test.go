@@ -149,10 +149,18 @@ func TestServiceAPIThrottles(t *testing.T) {
 		}
 		const want = `{"Reason":"ReservedFunctionConcurrentInvocationLimitExceeded","Type":"User",` +
 			`"message":"Rate Exceeded."}`
-		if resp.StatusCode != 429 || string(body) != want ||
-			resp.Header.Get("X-Amzn-Errortype") != "TooManyRequestsException" ||
-			resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: %s %v", resp.Status, body, resp.Header)
+		if resp.StatusCode != 429 || string(body) != want {
+			t.Errorf("%s: %s, want %s", resp.Status, body, want)
+		}
+		for name, want := range map[string]string{
+			"X-Amzn-Errortype": "TooManyRequestsException", "Content-Type": "application/json",
+		} {
+			if got := resp.Header.Get(name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		}
+		if resp.Header.Get("Retry-After") == "" {
+			t.Error("there is no Retry-After")
 		}
 	}
 	events, err := io.ReadAll(running.Body)

@@ -24,8 +24,14 @@ func record(t *testing.T) []Event {
 	tape.Answered(1, json.RawMessage("true"), nil, nil)
 	tape.Called("tool", "hash", nil, &[2]string{"Error", "no"})
 	events, truncated := tape.Recorded()
-	if truncated || len(events) != 6 || events[0].Count != 2 || tape.End() != nil {
+	if truncated || len(events) != 6 {
 		t.Fatalf("recorded %+v, truncated %v", events, truncated)
+	}
+	if n := events[0].Count; n != 2 {
+		t.Fatalf("the first event counts %d times, want twice", n)
+	}
+	if err := tape.End(); err != nil {
+		t.Fatal(err)
 	}
 	return events
 }
