@@ -70,16 +70,8 @@ func TestServeUsesKeptImages(t *testing.T) {
 	}
 	run := func() string {
 		t.Helper()
-		p, err := localinvoke.New(t.Context(), config(t, "AUDIT_STORE=file://"+t.TempDir(), "AIRLOCK_CACHE_DIR="+cache,
-			process.PackagesVariable+"="+folder))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := p.Close(context.Background()); err != nil {
-				t.Error(err)
-			}
-		}()
+		p, closePool := started(t, folder, "AIRLOCK_CACHE_DIR="+cache)
+		defer closePool()
 		r, err := p.Invoke(t.Context(), execution.Invocation{ID: "exec_00000000000000000000000001",
 			Request: execution.Request{Code: `import { name } from "one"; name`}, Via: execution.ViaHTTP,
 			ReceivedAt: time.Now()}, nil)
@@ -118,6 +110,21 @@ func TestServeUsesKeptImages(t *testing.T) {
 	}
 }
 
+// started returns a pool of processes that have a folder of packages, and what closes it.
+func started(t *testing.T, folder string, env ...string) (p *localinvoke.Pool, closePool func()) {
+	t.Helper()
+	env = append(env, "AUDIT_STORE=file://"+t.TempDir(), process.PackagesVariable+"="+folder)
+	p, err := localinvoke.New(t.Context(), config(t, env...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, func() {
+		if err := p.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestServeWithDamagedPackages checks that a process starts although packages are damaged, refuses those by name, and
 // runs everything else.
 func TestServeWithDamagedPackages(t *testing.T) {
@@ -133,16 +140,8 @@ func TestServeWithDamagedPackages(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(folder, c.file), []byte(c.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p, err := localinvoke.New(t.Context(), config(t, "AUDIT_STORE=file://"+t.TempDir(),
-				process.PackagesVariable+"="+folder))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := p.Close(context.Background()); err != nil {
-					t.Error(err)
-				}
-			}()
+			p, closePool := started(t, folder)
+			defer closePool()
 			one := "Cannot find package 'one' imported from script.js: it is installed, but its files are damaged"
 			if c.file == "package-lock.json" {
 				one = strings.ReplaceAll(c.two, "two", "one")
