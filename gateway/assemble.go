@@ -65,7 +65,7 @@ func (s *Server) assemble() (*handlers, error) {
 	h.system = &system{
 		invoker: deps.Invoker, records: deps.Records, state: deps.State, health: deps.Health, tiers: deps.Policy.Tiers,
 		fleet: deps.Functions.Fleet, otherEngines: deps.Functions.Engines, meter: counts, queue: e.queue,
-		installed: deps.Functions.Packages, places: cfg.Places, depth: cfg.QueueDepth,
+		installed: deps.Functions.Packages, ceiling: deps.Policy.Ceiling, places: cfg.Places, depth: cfg.QueueDepth,
 		results: e.results, started: deps.Now(), now: deps.Now, logger: deps.Logger,
 		draining: &s.draining,
 	}

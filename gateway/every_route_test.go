@@ -170,6 +170,8 @@ func routeCases() []routeCase {
 			)},
 		{route: "GET /api/engines", path: "/api/engines", ok: 200},
 		{route: "GET /api/packages", path: "/api/packages", scope: authn.Execute, ok: 200},
+		{route: "GET /api/packages.d.ts", path: "/api/packages.d.ts", scope: authn.Execute, ok: 200,
+			bad: queries("/api/packages.d.ts", "policy=nope", "tier=strict", "policy=strict&policy=agent")},
 		{route: "GET /api/policies", path: "/api/policies", ok: 200},
 		{route: "GET /api/stats", path: "/api/stats", ok: 200},
 		{

@@ -95,6 +95,7 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	g.Get("/tools", need(authn.Execute), h.tools.List)
 	g.Get("/tools.d.ts", need(authn.Execute), h.tools.Declarations)
 	g.Get("/packages", need(authn.Execute), h.system.packages)
+	g.Get("/packages.d.ts", need(authn.Execute), h.system.packageDeclarations)
 	g.Get("/policies", h.system.policies)
 	g.Get("/stats", h.system.stats)
 	g.Get("/metrics/executions", h.records.Metrics)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/declarations"
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/queue"
 	"github.com/airlock-run/airlock/gateway/results"
@@ -32,6 +35,7 @@ type system struct {
 	// otherEngines returns the state of the engines besides QuickJS; nil if there are none.
 	otherEngines func() []EngineState
 	installed    func() []PackageState // nil if there are none
+	ceiling      func(policy.Request) policy.Grants
 	meter        *meter.Meter
 	exposed      *meter.Exposition
 	queue        *queue.Queue
@@ -120,6 +124,9 @@ type PackageState struct {
 	Why   string `json:"why,omitempty"`
 	// InstallScripts lists packages with install scripts, which never ran.
 	InstallScripts []string `json:"installScripts,omitempty"`
+	// Exports and Default are what declarations.Package has.
+	Exports []string `json:"-"`
+	Default []string `json:"-"`
 }
 
 // packages serves GET /api/packages.
@@ -138,6 +145,36 @@ func (s *system) packages(c *fiber.Ctx) error {
 		}
 	}
 	return api.Send(c, api.List[PackageState]{Items: all})
+}
+
+// packageDeclarations serves GET /api/packages.d.ts: the exports of the packages that the caller's code may import
+// under a policy.
+func (s *system) packageDeclarations(c *fiber.Ctx) error {
+	given, err := api.Query(c, "policy")
+	if err != nil {
+		return err
+	}
+	tier := cmp.Or(given["policy"], policy.DefaultTier)
+	if !slices.ContainsFunc(s.tiers(), func(t policy.Tier) bool { return t.Name == tier }) {
+		return api.Invalid("policy", "is no policy of this gateway; GET /api/policies lists them")
+	}
+	caller := api.CallerOf(c)
+	grants := s.ceiling(policy.Request{Tier: tier, Tenant: caller.Tenant,
+		Scopes: authn.RestrictingScopes(caller.Scopes)})
+	var all []declarations.Package
+	if s.installed != nil {
+		for _, p := range s.installed() {
+			if slices.Contains(grants.Packages, p.Name) {
+				all = append(all, declarations.Package{Name: p.Name, Exports: p.Exports, Default: p.Default})
+			}
+		}
+	}
+	text := declarations.Packages(all)
+	if api.NotModified(c, api.Tag([]byte(text))) {
+		return c.SendStatus(fiber.StatusNotModified)
+	}
+	c.Set(fiber.HeaderContentType, "application/typescript; charset=utf-8")
+	return c.SendString(text)
 }
 
 // policies serves GET /api/policies.

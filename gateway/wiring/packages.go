@@ -60,7 +60,7 @@ func (p *Packages) set(store *packages.Store) {
 		}
 		all = append(all, gateway.PackageState{Name: in.Name, Version: in.Version, Range: in.Note.Range,
 			Dependencies: in.Needs, Bytes: in.Bytes, Level: in.Note.Level, Image: why == "", Why: why,
-			InstallScripts: in.Note.Scripts})
+			InstallScripts: in.Note.Scripts, Exports: in.Note.Exports, Default: in.Note.Default})
 	}
 	p.list.Store(&all)
 }

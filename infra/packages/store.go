@@ -44,6 +44,25 @@ type Note struct {
 	Level string `json:"level"`
 	// Scripts lists packages with install scripts, which never ran.
 	Scripts []string `json:"installScripts,omitempty"`
+	// Exports are the names that the package exports, and Default those of the members of its default export. A function
+	// has its parameters, as in "chunk(a, b)". Code of the package may have written them.
+	Exports []string `json:"exports,omitempty"`
+	Default []string `json:"default,omitempty"`
+}
+
+const (
+	// maxExports bounds the bytes of the exports of one package, and maxAllExports those of all.
+	maxExports    = 128 << 10
+	maxAllExports = 2 << 20
+)
+
+func (n Note) exportBytes() (bytes int) {
+	for _, list := range [...][]string{n.Exports, n.Default} {
+		for _, text := range list {
+			bytes += len(text) + 8 // with quotes and the indent
+		}
+	}
+	return bytes
 }
 
 // A Package is a package that was requested by name, not only needed by another.
@@ -382,6 +401,16 @@ func (s *Store) Note(name string, note Note) {
 		if s.lock.Packages[place].Scripts {
 			note.Scripts = append(note.Scripts, nameAt(place))
 		}
+	}
+	size := note.exportBytes()
+	most := maxAllExports - size
+	for other, n := range s.notes {
+		if other != name {
+			most -= n.exportBytes()
+		}
+	}
+	if size > maxExports || most < 0 {
+		note.Exports, note.Default = nil, nil
 	}
 	s.notes[name] = note
 }

@@ -5,6 +5,8 @@ package packages
 import (
 	"cmp"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -225,7 +227,7 @@ func tryPackage(ctx context.Context, engine *sandbox.Engine, p sandbox.Package) 
 			fmt.Errorf("package %s is refused: %s", p.Name, strings.Join(d.Violations, "; ")))
 	}
 	p.Impure = ""
-	r, err := engine.Run(ctx, sandbox.Script{Code: fmt.Sprintf("import * as p from %q; typeof p", p.Name)},
+	r, err := engine.Run(ctx, sandbox.Script{Code: fmt.Sprintf("import * as p from %q;\n", p.Name) + listExports},
 		sandbox.Grants{
 			Packages: []sandbox.Package{p}, Eval: true, Modules: []string{policy.AnyModule}, Files: sandbox.FilesRead,
 			Limits: sandbox.Limits{Wall: time.Minute, MemoryBytes: sandbox.DefaultMaxMemoryBytes},
@@ -236,9 +238,19 @@ func tryPackage(ctx context.Context, engine *sandbox.Engine, p sandbox.Package) 
 	note := packages.Note{Level: d.Analysis.Level, Impure: r.PackagesCold}
 	if r.Error != "" {
 		note.Impure = "it cannot be loaded: " + r.Error
+		return note, nil
+	}
+	var found [2][]string
+	if json.Unmarshal(r.Value, &found) == nil { // the package may have changed what the code gives
+		note.Exports, note.Default = found[0], found[1]
 	}
 	return note, nil
 }
+
+// listExports gives what the package p exports, and the members of its default export, as packages.Note has them.
+//
+//go:embed exports.js
+var listExports string
 
 func listPackages(ctx context.Context, con terminal.Console) error {
 	f, err := openPackages(ctx, con)

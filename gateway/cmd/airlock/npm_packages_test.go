@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,6 +92,28 @@ func TestNpmPackages(t *testing.T) {
 			}
 		}
 		return all
+	}
+	for policy, declares := range map[string]bool{"standard": true, "strict": false} {
+		text := fetch(t, p.url+"/api/packages.d.ts?policy="+policy)
+		if strings.Contains(text, "declare module \"lodash\" {\n") != declares ||
+			strings.Contains(text, "  export function chunk(a?: any, b?: any, ...more: any[]): any;\n") != declares {
+			t.Errorf("%s: %s", policy, text)
+		}
+	}
+	tag := ""
+	for _, status := range []int{http.StatusOK, http.StatusNotModified} {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/api/packages.d.ts", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("If-None-Match", tag)
+		res, err := http.DefaultClient.Do(q)
+		if err == nil {
+			tag, err = res.Header.Get("ETag"), res.Body.Close()
+		}
+		if err != nil || res.StatusCode != status || tag == "" {
+			t.Errorf("status %d, tag %s, %v", res.StatusCode, tag, err)
+		}
 	}
 	if got := strings.Join(names(), " "); got != "draws@1.0.0 lodash@4.17.21" {
 		t.Errorf("packages %s", got)

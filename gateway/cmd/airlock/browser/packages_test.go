@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
+
 	"github.com/airlock-run/airlock/infra/packages/registrytest"
 )
 
@@ -43,5 +45,36 @@ func TestPackagesPage(t *testing.T) {
 		b.accessible(source, "/packages "+theme)
 		b.fits("/packages " + theme)
 		b.screenshot(fmt.Sprintf("packages-%d-%s", width, theme))
+	}
+}
+
+// The editor completes the names of packages, what they export, and the members of what code imports.
+func TestPackageCompletion(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	r := registrytest.New(t)
+	r.Publish(t, "lists", "1.0.0", "index.js",
+		"module.exports = (x) => x; module.exports.chunk = function (array, size) {}; module.exports.VERSION = 1")
+	folder := filepath.Join(t.TempDir(), "packages")
+	cmd := exec.Command(program, "packages", "add", "lists")
+	cmd.Env = append(s.env, "npm_config_registry="+r.URL, "AIRLOCK_PACKAGES="+folder)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	b := serve(t, "AIRLOCK_PACKAGES="+folder).playground(t, "")
+	for _, c := range []struct{ code, typed, want string }{
+		{"import _ from 'lists'; _", ".", "chunk(a?: any, b?: any"},
+		{"import * as all from 'lists'; all", ".", "VERSION"},
+		{"const lists = require('lists'); lists", ".", "chunk(a?: any, b?: any"},
+		{"import x from ", "'", "lists"},
+	} {
+		b.write("")
+		b.write(c.code)
+		ask(b.tab, input.InsertText, input.InsertTextParams{Text: c.typed})
+		if c.typed == "'" {
+			b.press("l")
+		}
+		b.wait(`document.querySelector("#editor").shadowRoot.querySelector(".cm-tooltip-autocomplete")` +
+			`?.textContent.includes(` + quote(c.want) + `)`)
 	}
 }

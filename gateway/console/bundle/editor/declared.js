@@ -1,7 +1,12 @@
-// Completion out of TypeScript declarations such as the gateway's: globals by name, and the members of objects after a dot.
+// Completion out of TypeScript declarations such as the gateway's: globals by name, and the members of objects after a
+// dot. Modules are completed by name in imports, and what code imports of them is like an object.
 
 import { ifNotIn } from "@codemirror/autocomplete";
 
+const module = /^declare module "([^"]+)" \{\n([\s\S]*?)^\}$/gm;
+const exported = /^  export (const|function) ([A-Za-z_$][\w$]*)([^\n]*);$|^  const \$\d+: any; export \{ \$\d+ as ([\w$]+) \};$/gm;
+const whole = /^  const \$default: (\{[\s\S]*?^  \});$/m;
+const imported = /\bimport\s+(?:([A-Za-z_$][\w$]*)\s*,?\s*)?(?:\*\s*as\s+([A-Za-z_$][\w$]*)\s*|\{[^}]*\}\s*)?from\s*["']([^"']+)["']|\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*=\s*(?:(await\s+import)|require)\s*\(\s*["']([^"']+)["']\s*\)/g;
 const statement = /\/\*(\*?)([\s\S]*?)\*\/|^declare (const|let|var|function|class|namespace) ([A-Za-z_$][\w$]*)/gm;
 const member = /^(?:readonly )?([A-Za-z_$][\w$]*)\??(?=[(<:])([\s\S]*)$/;
 const mapped = /^\[\w+ in ([^\]]*)\]([\s\S]*)$/;
@@ -62,9 +67,44 @@ function parse(text) {
   return globals;
 }
 
+// modules returns the exports of the modules that text declares, and the members of their default exports, by name.
+function modules(text) {
+  const found = new Map();
+  for (const [, name, body] of text.matchAll(module)) {
+    const named = [...body.matchAll(exported)].map(([, kind, label, type, renamed]) => ({ label: label ?? renamed, type: kind === "function" ? "method" : "property", detail: short(type ?? ": any") }));
+    const one = whole.exec(body);
+    found.set(name, { named, default: one ? members(`: ${one[1]}`) : [] });
+  }
+  return found;
+}
+
+// bound returns the members of what a name stands for that code imports, the last import of that name first.
+function bound(code, name, known) {
+  let found;
+  for (const [, one, all, from, required, dynamic, path] of code.matchAll(imported)) {
+    const of = known.get(from ?? path);
+    if (!of) continue;
+    const named = of.named.length ? of.named : of.default;
+    if (one === name || (required === name && !dynamic && of.default.length)) found = of.default.length ? of.default : named;
+    else if (all === name || required === name) found = [...of.named, { label: "default", type: "property" }];
+  }
+  return found;
+}
+
+// inImport completes the name of a module, and what is between the braces of an import.
+function inImport(context, known) {
+  const path = context.matchBefore(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'][^"'\n]*/);
+  if (path) return { from: path.from + path.text.search(/["']/) + 1, options: [...known.keys()].map((label) => ({ label, type: "namespace" })), validFor: /^[\w@/.-]*$/ };
+  const open = context.matchBefore(/\bimport\b[^;{}]*\{[^{}]*/);
+  const of = open && known.get(/^[^{}]*\}\s*from\s*["']([^"']+)["']/.exec(context.state.sliceDoc(context.pos, context.pos + 2000))?.[1]);
+  const word = of && context.matchBefore(/[\w$]*/);
+  return of ? { from: word.from, options: of.named, validFor: /^[\w$]*$/ } : null;
+}
+
 // declared returns a completion source for declarations.
 export function declared(text) {
-  const globals = parse(text);
+  const known = modules(text);
+  const globals = parse(text.replace(module, ""));
   const owners = new Map(globals.map((g) => [g.label, g.members]));
   const names = globals.map(({ members: _, ...option }) => option);
   const plain = ifNotIn(["String", "LineComment", "BlockComment", "PropertyName", "TemplateString", "."], (context) => {
@@ -72,10 +112,12 @@ export function declared(text) {
     return word || context.explicit ? { from: word ? word.from : context.pos, options: names, validFor: /^[\w$]*$/ } : null;
   });
   return (context) => {
+    const inside = known.size > 0 && inImport(context, known);
+    if (inside) return inside;
     const dotted = context.matchBefore(/[A-Za-z_$][\w$]*\.[\w$]*/);
     if (!dotted) return plain(context);
     const [owner, typed] = dotted.text.split(".");
-    const options = owners.get(owner);
+    const options = bound(context.state.doc.toString(), owner, known) ?? owners.get(owner);
     return options?.length ? { from: context.pos - typed.length, options, validFor: /^[\w$]*$/ } : null;
   };
 }

@@ -45,6 +45,7 @@ if (bundled) {
 at("keys").textContent = rich ? "Escape, then Tab, leaves the editor" : "";
 
 let tiers = [], found = [], thrown = [];
+let declarations = "";
 const tier = () => tiers.find((t) => t.name === at("policy").value);
 const editor = (rich ?? plain).create({ parent: at("editor"), label: "Code", value: "", language: "javascript", onChange: changed, onRun: execute });
 const go = (line, column) => editor.go(line, column);
@@ -209,6 +210,13 @@ function draft() {
   }
 }
 
+// complete makes the editor complete what code of the chosen policy can call and import.
+async function complete() {
+  const policy = at("policy").value;
+  const imports = await (await call(`/api/packages.d.ts?policy=${encodeURIComponent(policy)}`)).text();
+  if (policy === at("policy").value) editor.types = declarations + imports;
+}
+
 async function learn() {
   try {
     tiers = (await (await call("/api/policies")).json()).items;
@@ -219,7 +227,8 @@ async function learn() {
   }
   try {
     const text = await (await call("/api/tools.d.ts")).text();
-    editor.types = text;
+    declarations = text;
+    await complete();
     const place = el("div", { class: "pg-types" });
     at("declarations").replaceChildren(place);
     if (rich) rich.viewer({ parent: place, label: "Declarations", text });
@@ -244,7 +253,7 @@ at("copying-copy").addEventListener("click", async () => {
 for (const kind of document.querySelectorAll("input[name=kind]")) kind.addEventListener("change", copying);
 at("example").addEventListener("change", pickExample);
 at("language").addEventListener("change", () => { editor.language = at("language").value; changed(); });
-at("policy").addEventListener("change", () => { show(tier()); changed(); });
+at("policy").addEventListener("change", () => { show(tier()); changed(); complete().catch(() => {}); });
 at("input").addEventListener("input", () => { judgeInput(); keep(); });
 for (const field of document.querySelectorAll("[data-of]")) field.addEventListener("input", keep);
 document.addEventListener("keydown", (event) => {
