@@ -102,7 +102,10 @@ func wordsOf(text string) (words []string) {
 	var word []rune
 	end := func() {
 		if w := string(word); w != "" {
-			if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+			switch {
+			case len(w) > 4 && strings.HasSuffix(w, "ies"):
+				w = w[:len(w)-3] + "y"
+			case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss"):
 				w = w[:len(w)-1]
 			}
 			words = append(words, w)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,86 @@ func TestRank(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+}
+
+// thousand returns 1,000 tools of 40 servers. Each has 25 operations on its things.
+func thousand() (tools []execution.Tool) {
+	things := strings.Fields("invoice refund order customer ticket calendar event contact email message channel file " +
+		"folder document spreadsheet issue repository branch deployment server database backup user role subscription " +
+		"coupon product shipment warehouse supplier employee payroll vacation candidate survey campaign lead contract " +
+		"certificate domain")
+	operations := []struct{ name, does string }{
+		{"create", "Creates a new %s."}, {"get", "Returns one %s by its id."}, {"list", "Lists every %s, in pages."},
+		{"update", "Changes the fields of a %s."}, {"delete", "Deletes a %s for good."},
+		{"search", "Finds a %s by a text."}, {"count", "Counts each %s that fits a filter."},
+		{"archive", "Archives a %s."}, {"restore", "Brings an archived %s back."}, {"export", "Exports a %s as CSV."},
+		{"import", "Imports each %s of a CSV file."}, {"share", "Shares a %s with a colleague."},
+		{"assign", "Assigns a %s to a person."}, {"approve", "Approves a %s that waits."},
+		{"reject", "Rejects a %s that waits."}, {"cancel", "Cancels a %s."}, {"schedule", "Schedules a %s for later."},
+		{"history", "Shows the history of changes of a %s."}, {"comment", "Adds a comment to a %s."},
+		{"attach", "Attaches a picture to a %s."}, {"rename", "Gives a %s another name."},
+		{"duplicate", "Copies a %s."}, {"validate", "Checks a %s for mistakes."}, {"print", "Prints a %s on paper."},
+		{"watch", "Sends a notification when a %s changes."},
+	}
+	for _, thing := range things {
+		for _, o := range operations {
+			tools = append(tools, execution.Tool{
+				Name: thing + "s:" + o.name + "_" + thing, Description: strings.Replace(o.does, "%s", thing, 1),
+			})
+		}
+	}
+	return tools
+}
+
+// A question as a person asks it finds its tool among the first three of 1,000.
+func TestRankQuestions(t *testing.T) {
+	t.Parallel()
+	tools := thousand()
+	if len(tools) != 1000 {
+		t.Fatalf("%d tools", len(tools))
+	}
+	for question, want := range map[string]string{
+		"create an invoice":                              "create_invoice",
+		"How do I cancel an order?":                      "cancel_order",
+		"approve the refund":                             "approve_refund",
+		"find a customer by text":                        "search_customer",
+		"list all tickets":                               "list_ticket",
+		"schedule a calendar":                            "schedule_calendar",
+		"delete old events":                              "delete_event",
+		"rename a folder":                                "rename_folder",
+		"share a document with a colleague":              "share_document",
+		"export the spreadsheet as CSV":                  "export_spreadsheet",
+		"import contacts from a CSV file":                "import_contact",
+		"assign an issue to someone":                     "assign_issue",
+		"count repositories":                             "count_repository",
+		"what is the history of this branch?":            "history_branch",
+		"restore a backup":                               "restore_backup",
+		"archive the channel":                            "archive_channel",
+		"reject vacation":                                "reject_vacation",
+		"add a comment to the candidate":                 "comment_candidate",
+		"attach a picture to a product":                  "attach_product",
+		"duplicate a survey":                             "duplicate_survey",
+		"check a contract for mistakes":                  "validate_contract",
+		"print a certificate on paper":                   "print_certificate",
+		"get notified when a shipment changes":           "watch_shipment",
+		"update the fields of a user":                    "update_user",
+		"get one role by its id":                         "get_role",
+		"copy the campaign":                              "duplicate_campaign",
+		"I need to send a notification about a supplier": "watch_supplier",
+		"find leads":                                     "search_lead",
+		"cancelling subscriptions":                       "cancel_subscription",
+		"scheduled deployments":                          "schedule_deployment",
+	} {
+		found := rank(tools, question)
+		at := slices.IndexFunc(found, func(f execution.Tool) bool { return strings.HasSuffix(f.Name, ":"+want) })
+		if at < 0 || at > 2 {
+			var names []string
+			for _, f := range found[:min(len(found), 5)] {
+				names = append(names, f.Name)
+			}
+			t.Errorf("%q: %s is at %d after %v", question, want, at, names)
 		}
 	}
 }
