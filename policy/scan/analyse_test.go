@@ -240,7 +240,7 @@ func TestScoreAddsRepeatsOnce(t *testing.T) {
 	for i := range 3000 {
 		fmt.Fprintf(&imports, "import 'm%d';\n", i)
 	}
-	imports.WriteString("import 'child_process';")
+	imports.WriteString("import { exec } from 'child_process'; exec('id')")
 	if d := set.Decide(policy.Request{Code: imports.String(), Tier: "agent"}); d.Effect != policy.Deny {
 		t.Error("a flood of granted modules hides one that is never granted")
 	}

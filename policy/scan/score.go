@@ -40,14 +40,17 @@ func granted(h *flow.Hit, g *Powers) bool {
 }
 
 // dormant reports whether a finding is in a function that no code of the input calls, under powers for which that
-// matters. Commands are for attacks alone.
+// matters.
 func (s *scanned) dormant(h *flow.Hit, g *Powers) bool {
 	if g.Dormant && h.Category == threat.ModuleLoading && powerless(h.Module) {
 		return true
 	}
-	return g.Dormant && !h.Attack && h.Category != threat.CommandExecution && h.Category != threat.EncodingTricks &&
+	return g.Dormant && !h.Attack && h.Category != threat.EncodingTricks &&
 		s.functions != nil && !s.functions.Live(h.In)
 }
+
+// sure reports whether the code leads to a place by variables and calls alone.
+func (s *scanned) sure(place any) bool { return s.functions == nil || s.functions.Sure(place) }
 
 // confined reports whether a category is of what code does to its own guest. Code that may run strings as code can do
 // all of that in ways that no scan follows, so that under such a tier it is worth a note and no refusal. The same holds
@@ -62,14 +65,22 @@ func confined(category string) bool {
 }
 
 // unusual reports whether a finding is of what code does to its own guest or of what cannot succeed. Libraries have
-// such code for other hosts, so under a tier that refuses only critical code no number of such findings is critical. A
-// command, and a change of a prototype that others share, are never among them.
-func unusual(h *flow.Hit) bool {
+// such code for other hosts, so under a tier that refuses only critical code no number of such findings is critical.
+// Commands, files and the like are among them unless the code surely leads there; see Sure of package reach.
+func (s *scanned) unusual(h *flow.Hit) bool {
 	switch h.Category {
+	case threat.CommandExecution:
+		return !s.unanalysed && !slices.ContainsFunc(h.Uses, s.sure)
+	case threat.FilesystemAccess:
+		return h.Vain || !slices.ContainsFunc(h.Uses, s.sure)
+	case threat.NetworkRequest, threat.PrototypePollution:
+		return h.Vain || !s.sure(h.In)
+	case threat.CodeInjection:
+		return h.Compiles && !s.sure(h.In)
 	case threat.ModuleLoading, threat.BufferManipulation, threat.TimerAbuse, threat.WebAssembly:
 		return true
 	case threat.EnvironmentAccess:
-		return h.Vain || !strings.HasPrefix(h.Message, "process.env ")
+		return h.Vain || !strings.HasPrefix(h.Message, "process.env ") || !s.sure(h.In)
 	}
 	return h.Vain
 }
@@ -109,7 +120,7 @@ func (s *scored) add(from *scanned, g *Powers) {
 		if h.Attack {
 			f.Severity, f.Score = threat.Critical, threat.Weight(threat.CommandExecution)
 		}
-		s.found = append(s.found, place{f, from.src, h.Offset, g.Dormant && !h.Attack && unusual(&h)})
+		s.found = append(s.found, place{f, from.src, h.Offset, g.Dormant && !h.Attack && from.unusual(&h)})
 	}
 	s.analysis.Truncated = s.analysis.Truncated || from.dropped
 	if !from.unanalysed {
@@ -132,20 +143,17 @@ func (s *scored) finish() {
 	s.found = slices.CompactFunc(s.found, func(x, y place) bool {
 		return x.offset == y.offset && x.Category == y.Category && x.File == y.File
 	})
-	counts, light := map[string]int{}, 0
-	for _, f := range s.found {
-		if f.Score == 0 || f.Category == threat.Unanalysed {
-			continue
-		}
-		switch counts[f.Category]++; {
-		case counts[f.Category] > 2:
-		case f.unusual:
-			light += f.Score
-		default:
-			a.Score += f.Score
-		}
+	counts := map[string]int{} // two of each category count, those before others that are not unusual
+	a.Score = s.sum(false, counts)
+	powers := false // whether a power is used for certain
+	for category := range counts {
+		powers = powers || !confined(category) && threat.Weight(category) >= threat.Weight(threat.NetworkRequest)
 	}
-	a.Score += min(light, maxUnusual)
+	light := min(s.sum(true, counts), maxUnusual)
+	if !powers {
+		light = min(light, max(maxUnusual-a.Score, 0))
+	}
+	a.Score += light
 	if a.Unanalysed {
 		a.Score = max(a.Score, threat.MediumScore)
 	}
@@ -161,6 +169,19 @@ func (s *scored) finish() {
 		f.Excerpt = f.src.Excerpt(f.offset)
 		a.Findings = append(a.Findings, f.Finding)
 	}
+}
+
+// sum adds the scores of the unusual findings or of the others, while fewer than two of their category are counted.
+func (s *scored) sum(unusual bool, counts map[string]int) int {
+	total := 0
+	for _, f := range s.found {
+		if f.unusual != unusual || f.Score == 0 || f.Category == threat.Unanalysed || counts[f.Category] == 2 {
+			continue
+		}
+		counts[f.Category]++
+		total += f.Score
+	}
+	return total
 }
 
 func inOrder(found []place) {

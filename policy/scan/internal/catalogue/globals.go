@@ -95,11 +95,13 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 		out[name] = mods[name]
 	}
 	out["Deno"] = deno()
+	bun := func(category string, names ...string) map[string]*Symbol {
+		return group("Bun.", Symbol{Category: category, Callable: true, Foreign: true}, names...)
+	}
 	out["Bun"] = &Symbol{Name: "Bun", Members: join(
 		group("Bun.", Symbol{Category: threat.CommandExecution, Callable: true}, "spawn", "spawnSync", "$"),
-		group("Bun.", Symbol{Category: threat.FilesystemAccess, Callable: true}, "file", "write"),
-		group("Bun.", Symbol{Category: threat.NetworkRequest, Callable: true}, "serve", "connect", "listen"),
-		group("Bun.", Symbol{Category: threat.EnvironmentAccess}, "env", "argv"))}
+		bun(threat.FilesystemAccess, "file", "write"), bun(threat.NetworkRequest, "serve", "connect", "listen"),
+		group("Bun.", Symbol{Category: threat.EnvironmentAccess, Foreign: true}, "env", "argv"))}
 
 	out["fetch"] = found("fetch", threat.NetworkRequest, NetworkPower)
 	for _, name := range []string{"XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "RTCPeerConnection"} {
@@ -153,12 +155,14 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 
 // deno returns the global of Deno.
 func deno() *Symbol {
+	vain := func(category string, names ...string) map[string]*Symbol {
+		return group("Deno.", Symbol{Category: category, Callable: true, Foreign: true}, names...)
+	}
 	return &Symbol{Name: "Deno", Members: join(
 		group("Deno.", Symbol{Category: threat.CommandExecution, Callable: true}, "run", "Command", "dlopen"),
-		group("Deno.", Symbol{Category: threat.FilesystemAccess, Callable: true}, "readFile", "readFileSync", "readTextFile",
-			"readTextFileSync", "writeFile", "writeFileSync", "writeTextFile", "writeTextFileSync", "remove", "removeSync",
-			"open",
-			"openSync", "mkdir", "readDir", "readDirSync"),
-		group("Deno.", Symbol{Category: threat.NetworkRequest, Callable: true}, "connect", "listen", "serve", "connectTls"),
-		group("Deno.", Symbol{Category: threat.EnvironmentAccess, Callable: true}, "env", "exit", "kill", "args", "cwd"))}
+		vain(threat.FilesystemAccess, "readFile", "readFileSync", "readTextFile", "readTextFileSync", "writeFile",
+			"writeFileSync", "writeTextFile", "writeTextFileSync", "remove", "removeSync", "open", "openSync", "mkdir",
+			"readDir", "readDirSync"),
+		vain(threat.NetworkRequest, "connect", "listen", "serve", "connectTls"),
+		vain(threat.EnvironmentAccess, "env", "exit", "kill", "args", "cwd"))}
 }

@@ -9,6 +9,12 @@ func modules() map[string]*Symbol {
 		rest.Name = name + ".*"
 		return &Symbol{Name: name, Module: name, Members: members, rest: &rest}
 	}
+	// compiler returns a module that runs code, which is no more than eval does.
+	compiler := func(name string) *Symbol {
+		rest := finding(threat.CodeInjection, EvalPower)
+		rest.Name = name + ".*"
+		return &Symbol{Name: name, Module: name, rest: &rest}
+	}
 	plain := Symbol{}
 
 	reads := group("fs.", finding(threat.FilesystemAccess, ReadPower), "readFile", "readFileSync", "readdir",
@@ -79,11 +85,13 @@ func modules() map[string]*Symbol {
 		"net":   net, "dgram": sockets("dgram", "createSocket", "Socket"), "tls": sockets("tls", "connect", "createServer"),
 		"dns": sockets("dns", "lookup", "resolve"), "dns/promises": sockets("dns/promises", "lookup", "resolve"),
 		"http2": http2, "module": loader, "process": process, "buffer": buffer, "os": os,
-		"cluster": all("cluster", threat.CommandExecution,
-			group("cluster.", plain, "isMaster", "isPrimary", "isWorker")),
+		"cluster": {Name: "cluster", Module: "cluster", Members: group("cluster.",
+			finding(threat.CommandExecution, NeverGranted), "fork", "setupMaster", "setupPrimary")},
 		"worker_threads": {Name: "worker_threads", Module: "worker_threads", Members: map[string]*Symbol{"Worker": &worker}},
-		"inspector":      all("inspector", threat.CodeInjection, nil), "repl": all("repl", threat.CodeInjection, nil),
+		"inspector":      compiler("inspector"), "repl": compiler("repl"),
 		"v8": {Name: "v8", Module: "v8"}, "wasi": all("wasi", threat.WebAssembly, nil),
+		"util": {Name: "util", Module: "util", Members: map[string]*Symbol{
+			"promisify": {Name: "util.promisify", Role: RoleIdentity, Callable: true}}},
 	}
 }
 

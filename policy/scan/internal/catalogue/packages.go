@@ -53,6 +53,14 @@ func PowerOf(category string) Power {
 	return NeverGranted
 }
 
+// Commands returns the symbol of a package whose functions run commands.
+func Commands(name string) *Symbol {
+	run := Symbol{Name: name + ".*", Category: threat.CommandExecution, OnUse: true, Callable: true}
+	out := run
+	out.Name, out.Module, out.rest = name, name, &run
+	return &out
+}
+
 func Purpose(category string) string {
 	switch category {
 	case threat.NetworkRequest:

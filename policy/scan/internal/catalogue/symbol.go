@@ -68,6 +68,8 @@ type Symbol struct {
 	OnUse bool
 	// Module is the name of the module that a symbol stands for.
 	Module string
+	// Foreign marks what only hosts other than Node have. A guest has none of it.
+	Foreign bool
 	// Class marks a built-in constructor, whose prototype is shared.
 	Class bool
 	// Callable marks a function, whose constructor is Function.
@@ -82,8 +84,9 @@ func (s *Symbol) Member(name string) *Symbol {
 	if m, ok := s.Members[name]; ok {
 		return m
 	}
-	if name == "constructor" || name == "__esModule" {
-		return nil // every object has the one, and compilers ask every module for the other
+	switch name {
+	case "constructor", "__esModule", "default", "then":
+		return nil // every object has the first, compilers ask modules for the next two, and an import is a promise
 	}
 	return s.rest
 }

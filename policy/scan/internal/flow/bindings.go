@@ -108,6 +108,7 @@ func (w *walker) unmute(was bool) { w.scope.quiet = was }
 // funcDecl walks a function declaration or expression.
 func (w *walker) funcDecl(d *js.FuncDecl) *value {
 	f := w.program.function(d, d.Params, true)
+	f.interop = passesModule(d.Params, d.Body.List)
 	v := &value{kind: kindFunction, fn: f}
 	if d.Name != nil {
 		w.cursor.passName(d.Name)

@@ -17,8 +17,9 @@ type call struct {
 	isNew bool
 	// received marks a call on a receiver, x.f(), so that this in a plain function is x instead of the global object.
 	received bool
-	// foreign marks a call whose first argument is a name that the code does not declare.
-	foreign bool
+	// foreign marks a call whose first argument is a name that the code does not declare, outside one whose first argument
+	// the caller passes in.
+	foreign, outside bool
 	// passed marks f.apply(x, arguments), which calls f as the function around it was called.
 	passed   bool
 	template *value // the text of a tagged template
@@ -139,6 +140,9 @@ func (cs *calls) invokeFunction(f *function, c call) *value {
 	cs.timers.calls(cs.scope.frame, f)
 	f.called = true
 	cs.program.follows(f)
+	if f.interop {
+		return c.arg(0)
+	}
 	for i, p := range f.params.List[:min(len(f.params.List), len(c.args))] {
 		if c.arg(i) == nil {
 			continue
@@ -166,10 +170,15 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 		cs.sends(c)
 	}
 	cs.findings.aims(s, c)
+	cs.file(s, c)
 	switch {
-	case !s.OnUse, s.Role == catalogue.RoleBinding && harmlessBinding(c.arg(0)):
-	case s.Role == catalogue.RoleFunction && cs.scope.fallback > 0 && cs.idle(c):
+	case s.BuildsCode() && cs.scope.fallback > 0 && cs.idle(c):
 		cs.findings.idle(s, c.at)
+	case s.Category == threat.CommandExecution && s.Role == catalogue.NoRole:
+		cs.command(s, c)
+	case !s.OnUse, s.Role == catalogue.RoleBinding && harmlessBinding(c.arg(0)):
+	case s.Role == catalogue.RoleBinding:
+		cs.command(s, c)
 	default:
 		cs.findings.found(s, c.at)
 	}
@@ -248,7 +257,8 @@ func (cs *calls) replaces(s *catalogue.Symbol, c call) {
 	}
 }
 
-// idle reports whether the code that a call of Function builds does nothing but find the global object or a prototype.
+// idle reports whether the code that a call of Function or eval runs does nothing but find the global object or a
+// prototype.
 func (cs *calls) idle(c call) bool {
 	if len(c.args) != 1 {
 		return false
@@ -257,7 +267,8 @@ func (cs *calls) idle(c call) bool {
 	return ok && len(text) < 80 && idleCode.MatchString(text)
 }
 
-var idleCode = regexp.MustCompile(`^\s*(return\s+(this|(async )?function ?\*? ?\(\) ?\{ ?\}(\(\))?)\s*;?)?\s*$`)
+var idleCode = regexp.MustCompile(`^\s*(((return\s+)?this|return\s+(async )?function ?\*? ?\(\) ?\{ ?\}(\(\))?)` +
+	`\s*;?)?\s*$`)
 
 // harmlessBinding reports whether an argument of process.binding names one that libraries test for, and that runs
 // nothing.
@@ -277,6 +288,20 @@ func (cs *calls) sends(c call) {
 	for _, a := range c.args {
 		if a.carriesEnvironment(environmentDepth) {
 			cs.findings.attack(threat.EnvironmentAccess, c.at, "a request carries the whole environment away")
+		}
+	}
+}
+
+// leaks reports the whole environment that is written to something unknown, such as a socket.
+func (cs *calls) leaks(callee js.IExpr, c call) {
+	d, ok := callee.(*js.DotExpr)
+	if !ok {
+		return
+	}
+	if l, ok := d.Y.(js.LiteralExpr); ok {
+		switch string(l.Data) {
+		case "end", "post", "put", "send", "write":
+			cs.sends(c)
 		}
 	}
 }
@@ -359,6 +384,8 @@ func (cs *calls) invokeMethod(m *value, c call) *value {
 	case m.of == nil:
 		if s := cs.cat.Methods[m.text]; s != nil {
 			cs.findings.found(s, c.at)
+			cs.file(s, c)
+			cs.command(s, c)
 		}
 		return nil
 	case m.of.kind == kindPrototype && (m.text == "__defineGetter__" || m.text == "__defineSetter__"):
@@ -388,6 +415,9 @@ func (cs *calls) invokeMethod(m *value, c call) *value {
 		if m.of.kind == kindMethod && (m.of.text == "call" || m.of.text == "apply") {
 			// f.call.bind(g) is g with its receiver as the first argument, for any f.
 			return &value{kind: kindMethod, text: m.of.text, of: c.arg(0)}
+		}
+		if len(c.args) > 1 && m.of.kind == kindSymbol {
+			cs.command(m.of.sym, call{args: rest(c.args), at: c.at})
 		}
 		return m.of
 	case "toString":

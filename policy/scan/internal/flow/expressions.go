@@ -37,13 +37,14 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 	at := ex.cursor.at
 	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
 	if len(e.Args.List) > 0 {
-		c.foreign = isForeign(e.Args.List[0].Value)
+		c.foreign, c.outside = isForeign(e.Args.List[0].Value), ex.host.isOutside(e.Args.List[0].Value)
 		c.passed = len(e.Args.List) == 2 && isArguments(e.Args.List[1].Value)
 	}
 	ex.calls.pollution(e.X, c)
+	ex.calls.leaks(e.X, c)
 	v := c.arg(0)
 	if !isInterop(e.X) {
-		v = ex.calls.invoke(callee, c)
+		v = ex.values.either(ex.calls.invoke(callee, c), c.loader())
 	}
 	ex.cursor.at = at
 	return v
@@ -135,6 +136,7 @@ func (ex *expressions) valueOf(e js.IExpr) *value {
 		return ex.walker.funcDecl(e)
 	case *js.ArrowFunc:
 		f := ex.program.function(e, e.Params, false)
+		f.interop = passesModule(e.Params, e.Body.List)
 		ex.walker.body(f, e.Params, e.Body.List, nil)
 		return &value{kind: kindFunction, fn: f}
 	case *js.ClassDecl:

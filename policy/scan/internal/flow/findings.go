@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
@@ -13,8 +14,13 @@ type findings struct {
 	budget *cost.Budget
 	scope  *scope
 	hits   []Hit
-	seen   map[hitKey]struct{}
+	seen   map[hitKey]int // the index in hits
 	count  map[hitClass]int
+	// uses are the places that call a symbol; hostile holds the commands that attacks feed, mentioned the symbols found.
+	uses               map[*catalogue.Symbol][]any
+	hostile, mentioned map[*catalogue.Symbol]bool
+	// feed is what the command is given that is recorded next.
+	feed Feed
 	// aimed are the ways to the network that the code uses with a host it names.
 	aimed   map[*catalogue.Symbol]bool
 	dropped bool // there were more findings than are kept
@@ -35,6 +41,11 @@ type Hit struct {
 	Module   string
 	Offset   int
 	Message  string
+	// Compiles marks code that Function or a module of Node builds, as libraries do with templates and schemas.
+	Compiles bool
+	// Uses are the places that call what the finding names, like In. Of commands only those count that the code or the
+	// caller feeds.
+	Uses []any
 	// Attack marks what no program does that means well. It is critical, whatever its category is.
 	Attack bool
 	// Idle marks code built at run time that does nothing by itself, such as Function("return this").
@@ -55,6 +66,7 @@ type hitClass struct {
 	power    catalogue.Power
 	module   string
 	in       any
+	feed     Feed
 }
 
 // anywhere stands for all functions together.
@@ -75,11 +87,11 @@ func (f *findings) add(category string, p catalogue.Power, module string, offset
 		return
 	}
 	if f.seen == nil {
-		f.seen, f.count = map[hitKey]struct{}{}, map[hitClass]int{}
+		f.seen, f.count = map[hitKey]int{}, map[hitClass]int{}
 	}
-	f.seen[key] = struct{}{}
-	f.count[hitClass{category, p, module, f.in()}]++
-	f.count[hitClass{category, p, module, anywhere}]++
+	f.seen[key] = len(f.hits)
+	f.count[hitClass{category, p, module, f.in(), f.feed}]++
+	f.count[hitClass{category, p, module, anywhere, f.feed}]++
 	f.hits = append(f.hits, Hit{Category: category, Power: p, Module: module, Offset: offset, In: f.in(),
 		Message: strings.Join(message, "")})
 }
@@ -111,10 +123,9 @@ func (f *findings) in() any {
 
 // idle records code that is built at run time and does nothing by itself.
 func (f *findings) idle(s *catalogue.Symbol, offset int) {
-	before := len(f.hits)
 	f.found(s, offset)
-	if len(f.hits) > before {
-		f.hits[before].Idle = true
+	if i, ok := f.seen[hitKey{s.Category, offset}]; ok {
+		f.hits[i].Idle = true
 	}
 }
 
@@ -125,12 +136,12 @@ func (f *findings) full(category string, p catalogue.Power, module string) bool 
 		return false
 	}
 	f.budget.Take(2 * cost.ValueWork)
-	if f.count[hitClass{category, p, module, f.in()}] >= 2 {
+	if f.count[hitClass{category, p, module, f.in(), f.feed}] >= 2 {
 		f.dropped = true
 		return true
 	}
 	full := p == catalogue.ModulePower && len(f.hits) >= maxHits ||
-		len(f.hits) >= maxAllHits && f.count[hitClass{category, p, module, anywhere}] >= 2
+		len(f.hits) >= maxAllHits && f.count[hitClass{category, p, module, anywhere, f.feed}] >= 2
 	f.uneven = f.uneven || full
 	f.dropped = f.dropped || full
 	return full
@@ -145,22 +156,61 @@ func (f *findings) found(s *catalogue.Symbol, offset int) {
 
 // addSymbol records the finding of a symbol under the category and power of as.
 func (f *findings) addSymbol(s, as *catalogue.Symbol, offset int) {
-	before := len(f.hits)
 	f.add(as.Category, as.Power, as.Module, offset, catalogue.Explain(s))
-	if len(f.hits) > before {
-		f.hits[before].symbol = as
+	i, ok := f.seen[hitKey{as.Category, offset}]
+	if !ok {
+		return
+	}
+	if f.hits[i].symbol == nil {
+		f.hits[i].symbol = as // of a module that is used where it is loaded
+	}
+	if f.mentioned == nil {
+		f.mentioned = map[*catalogue.Symbol]bool{}
+	}
+	f.mentioned[f.hits[i].symbol] = true
+}
+
+// addNested records at a place a finding of code in a string.
+func (f *findings) addNested(h *Hit, offset int) {
+	f.add(h.Category, h.Power, h.Module, offset, "in a string run as code: ", h.Message)
+	if i, ok := f.seen[hitKey{h.Category, offset}]; ok {
+		f.hits[i].Attack = f.hits[i].Attack || h.Attack
+		if len(h.Uses) > 0 {
+			f.hits[i].Uses = append(f.hits[i].Uses, f.in())
+		}
 	}
 }
 
-// vain returns what was found, with the findings of vain attempts marked.
+// vain returns what was found, with the findings of vain attempts marked, and with the places of calls.
 func (f *findings) vain() []Hit {
 	for i := range f.hits {
 		if h := &f.hits[i]; h.symbol != nil && h.Category == threat.NetworkRequest && h.Power == catalogue.NeverGranted {
 			h.Vain = !f.aimed[h.symbol]
 		}
+		if h := &f.hits[i]; h.symbol != nil {
+			h.Vain = h.Vain || h.symbol.Foreign
+			h.Compiles = h.Category == threat.CodeInjection && h.symbol.Role != catalogue.RoleEval
+			h.Uses = append(h.Uses, f.uses[h.symbol]...)
+			h.Attack = h.Attack || f.hostile[h.symbol]
+		}
 	}
 	return f.hits
 }
+
+// used records a call of a symbol, at most maxUses times.
+func (f *findings) used(s *catalogue.Symbol) {
+	if len(f.uses[s]) >= maxUses {
+		return
+	}
+	if f.uses == nil {
+		f.uses = map[*catalogue.Symbol][]any{}
+	}
+	if place := f.in(); !slices.Contains(f.uses[s], place) {
+		f.uses[s] = append(f.uses[s], place)
+	}
+}
+
+const maxUses = 64
 
 // aims records that a way to the network is used with a host that the code names.
 func (f *findings) aims(s *catalogue.Symbol, c call) {

@@ -140,6 +140,8 @@ func (h *host) memberOf(b *value, name string, at int, plain bool) *value {
 		return &value{kind: kindMethod, text: name, of: b}
 	case kindConstructor:
 		return h.memberOfConstructor(name)
+	case kindPartial:
+		return h.memberOfUnknown(name)
 	}
 	return h.memberOfPlain(b, name)
 }
@@ -176,7 +178,7 @@ func (h *host) memberOfPlain(b *value, name string) *value {
 			return nil
 		}
 	case b.kind == kindFunction && name != "call" && name != "apply" && name != "bind" && name != "toString":
-		return h.program.props[name] // a static member, or one that was added
+		return h.values.either(h.program.props[name], b.fn.props[name]) // a static member, or one that was added
 	}
 	return &value{kind: kindMethod, text: name, of: b}
 }
@@ -200,7 +202,7 @@ func (h *host) memberOfSymbol(b *value, name string, at int) *value {
 		return &value{kind: kindConstructor}
 	case name == "default" && s.Module != "":
 		return b
-	case s.IsFunction():
+	case s.IsFunction(), name == "then":
 		return &value{kind: kindMethod, text: name, of: b}
 	}
 	return nil

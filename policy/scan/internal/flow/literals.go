@@ -164,6 +164,7 @@ func (ex *expressions) class(c *js.ClassDecl) *value {
 			}
 		}
 	}
+	f := ex.program.function(c, js.Params{}, false)
 	// Methods can use one another in any order.
 	for _, el := range c.List {
 		if m := el.Method; m != nil && m.Name.Computed == nil && !m.Get && !m.Set {
@@ -171,7 +172,11 @@ func (ex *expressions) class(c *js.ClassDecl) *value {
 			if m.Name.Private != nil {
 				name = ex.cursor.source(m.Name.Private.Data)
 			}
-			ex.values.set(self.obj, name, &value{kind: kindFunction, fn: ex.program.function(m, m.Params, false)})
+			method := &value{kind: kindFunction, fn: ex.program.function(m, m.Params, false)}
+			ex.values.set(self.obj, name, method)
+			if m.Static {
+				f.set(name, method)
+			}
 		}
 	}
 	outer := ex.scope.this
@@ -187,7 +192,6 @@ func (ex *expressions) class(c *js.ClassDecl) *value {
 		}
 	}
 	ex.scope.this = outer
-	f := ex.program.function(c, js.Params{}, false)
 	f.ret = self
 	return &value{kind: kindFunction, fn: f}
 }

@@ -106,6 +106,9 @@ func (l *loader) loadNamed(spec string, at int, how string) *value {
 	if s := l.cat.Modules[catalogue.Wrapped(name)]; s != nil {
 		return symbolValue(s)
 	}
+	if l.cat.Packages[name] == threat.CommandExecution {
+		return symbolValue(catalogue.Commands(name))
+	}
 	return &value{kind: kindSymbol, sym: &catalogue.Symbol{Name: name, Module: name}}
 }
 

@@ -110,6 +110,7 @@ func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
 	}
 	if known {
 		ex.program.keep(base, key, v)
+		ex.program.exports(target, key, v)
 	}
 	ex.cursor.at = at
 	return v

@@ -51,8 +51,11 @@ func (p *program) keep(base *value, key string, v *value) {
 		return
 	}
 	for b := base; b != nil; b = b.alt {
-		if b.kind == kindObject {
+		switch {
+		case b.kind == kindObject:
 			p.values.set(b.obj, key, v)
+		case b.kind == kindFunction && v.kind == kindFunction:
+			b.fn.set(key, v)
 		}
 	}
 	if v.dangerous() && !p.props[key].holds(v) {

@@ -52,8 +52,9 @@ func (cs *calls) scanNested(code string, at int) {
 	inner.calls.nested = cs.nested + 1
 	inner.cursor.text, inner.cursor.buf = t.Text, t.Buf
 	inner.walk(t.List)
-	for _, h := range inner.findings.hits {
-		cs.findings.add(h.Category, h.Power, h.Module, at, "in a string run as code: ", h.Message)
+	hits := inner.findings.vain()
+	for i := range hits {
+		cs.findings.addNested(&hits[i], at)
 	}
 }
 

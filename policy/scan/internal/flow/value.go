@@ -25,6 +25,7 @@ const (
 	kindDecoded     // an unknown string that came out of a decoder
 	kindBytes       // a Buffer made of the text of
 	kindPercent     // unknown text that was just percent-encoded
+	kindPartial     // unknown text of which text is a part
 )
 
 const (
@@ -67,10 +68,24 @@ type function struct {
 	called bool
 	// plain marks functions whose this is their receiver.
 	plain bool
+	// interop marks a helper that compilers put around require.
+	interop bool
+	// props are the members that the code gives the function.
+	props map[string]*value
+	// loader returns what the function, in which a bundler put a CommonJS module, exports; nil if that is of no interest.
+	loader *function
 	// node is the function in the tree.
 	node any
 	// id numbers functions in the order of the walk, for the graph of timers.
 	id int
+}
+
+// set sets a member of a function.
+func (f *function) set(name string, member *value) {
+	if f.props == nil {
+		f.props = map[string]*value{}
+	}
+	f.props[name] = member
 }
 
 func textValue(s string) *value { return &value{kind: kindText, text: s} }

@@ -51,7 +51,29 @@ func (vs *values) concat(a, b *value) *value {
 	if out == nil && (a.isDecoded() || b.isDecoded()) {
 		return &value{kind: kindDecoded, coded: a.isCoded() || b.isCoded()}
 	}
+	if out == nil {
+		return vs.part(a, b)
+	}
 	return out
+}
+
+// part returns what is known of a + b if one of them is unknown: that it carries the environment, or a part of it.
+func (vs *values) part(a, b *value) *value {
+	for _, v := range []*value{a, b} {
+		if v != nil && (v.kind == kindSymbol || v.kind == kindObject) && v.carriesEnvironment(environmentDepth) {
+			return v
+		}
+	}
+	for _, v := range []*value{a, b} {
+		switch {
+		case v == nil:
+		case v.kind == kindPartial && v.alt == nil:
+			return v
+		case v.kind == kindText && len(v.text) > 1 && vs.budget.Take(cost.ValueWork):
+			return &value{kind: kindPartial, text: v.text}
+		}
+	}
+	return nil
 }
 
 func (vs *values) concatOne(x, y *value) *value {

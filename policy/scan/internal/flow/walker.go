@@ -128,7 +128,8 @@ func (w *walker) start() {
 	w.scope.this, w.scope.with, w.scope.region = &value{kind: kindGlobal}, nil, nil
 	w.findings.hits, w.findings.seen, w.findings.count, w.calls.nestedScans, w.findings.dropped = w.findings.hits[:0], nil,
 		nil, 0, false
-	w.findings.uneven, w.findings.aimed = false, nil
+	w.findings.uneven, w.findings.aimed, w.findings.uses = false, nil, nil
+	w.findings.hostile, w.findings.mentioned = nil, nil
 	w.values.patterns, w.values.parsedBytes = 0, 0
 	w.timers.reset()
 	w.facts.Metrics = threat.Metrics{Cyclomatic: 1}

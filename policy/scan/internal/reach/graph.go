@@ -30,7 +30,9 @@ type Graph struct {
 // node is a function, a variable or a name. If it is live, so is what it leads to.
 type node struct {
 	live bool
-	to   []*node
+	// sure is live by variables and calls alone. property marks the name of a property, which any object may have.
+	sure, property bool
+	to             []*node
 	// both, if set, are the nodes that must both be live for this one to be.
 	both [2]*node
 	// members leads to all that an object literal holds, if the node stands for one.
@@ -127,12 +129,30 @@ func (g *Graph) Solve() {
 			g.root.leadTo(t.node) // a member of data, which the code never sets
 		}
 	}
-	for next := []*node{g.root}; len(next) > 0; {
+	g.root.spread(func(n *node) bool {
+		if n.live || n.both[0] != nil && !(n.both[0].live && n.both[1].live) {
+			return false
+		}
+		n.live = true
+		return true
+	})
+	g.root.sure = true
+	g.root.spread(func(n *node) bool {
+		if n.sure || n.property || n.both[0] != nil && !(n.both[0].sure && n.both[1].sure) {
+			return false
+		}
+		n.sure = true
+		return true
+	})
+}
+
+// spread passes a mark on from a node to all that it leads to. Mark reports whether a node is marked now.
+func (n *node) spread(mark func(*node) bool) {
+	for next := []*node{n}; len(next) > 0; {
 		n := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, m := range n.to {
-			if !m.live && (m.both[0] == nil || m.both[0].live && m.both[1].live) {
-				m.live = true
+			if mark(m) {
 				next = append(next, m)
 			}
 		}
@@ -140,18 +160,24 @@ func (g *Graph) Solve() {
 }
 
 // Live reports whether a place may run: a function, or a branch of one as a *syntax.Region. Nil is the top level.
-func (s *Source) Live(place any) bool {
+func (s *Source) Live(place any) bool { return s.is(place, func(n *node) bool { return n.live }) }
+
+// Sure reports whether the code leads to a place by variables and calls alone, and not by the name of a property, which
+// functions that it never calls may share.
+func (s *Source) Sure(place any) bool { return s.is(place, func(n *node) bool { return n.sure }) }
+
+func (s *Source) is(place any, marked func(*node) bool) bool {
 	if s.graph.lost || place == nil {
 		return true
 	}
 	n := s.at(place)
-	return n == nil || n.live
+	return n == nil || marked(n)
 }
 
 func (g *Graph) name(name string) *node {
 	n := g.names[name]
 	if n == nil {
-		n = &node{}
+		n = &node{property: !strings.HasPrefix(name, "module ")}
 		g.names[name] = n
 		for _, method := range implied(name) {
 			n.leadTo(g.name(method))

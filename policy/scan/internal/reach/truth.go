@@ -31,7 +31,7 @@ func kindOf(name string) (string, bool) {
 	switch name {
 	case "globalThis", "navigator":
 		return "object", true
-	case "XMLHttpRequest":
+	case "Bun", "Deno", "XMLHttpRequest":
 		return "undefined", true
 	}
 	return "", false
