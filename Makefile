@@ -11,7 +11,7 @@ ARCHS      ?= $(ARCH)
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 BUNDLES    := gateway/console/apidocs/bundled/viewer.js
 
-.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-park bench-index bench-bucket bench-append bench-cold bench-tokens bench-scale scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-park bench-index bench-bucket bench-append bench-execute bench-cold bench-tokens bench-scale scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -118,6 +118,9 @@ bench-bucket: ## what pages and summaries over records in a bucket cost, in time
 
 bench-append: ## audit records a second that 64 callers write to a bucket with 25 ms for each PUT, and PUTs for each
 	$(GO) test ./infra/records/s3records -run '^$$' -bench Append64 -benchtime 12800x
+
+bench-execute: ## executions a second of 64 connections with function processes of this machine and 25 ms for each PUT of a record
+	$(GO) test ./gateway/cmd/airlock -run '^$$' -bench Execute64 -benchtime 12800x -timeout 30m
 
 bench-tokens: ## what models read to do 60 tasks among 10, 100 and 1,000 tools: plain calls against code
 	$(GO) test ./gateway/cmd/airlock -run '^$$' -bench Tokens -benchtime 1x

@@ -183,25 +183,25 @@ func (s *scaled) save(functions int) {
 }
 
 // processorTime returns the seconds that the gateway and its children have had, those that ended included.
-func (s *scaled) processorTime(b *testing.B) float64 {
+func (p *program) processorTime(b *testing.B) float64 {
 	all, err := procfs.AllProcs()
 	if err != nil {
 		b.Skip("the processor time of processes cannot be read here: ", err)
 	}
 	parents := map[int]int{}
 	times := map[int]float64{}
-	for _, p := range all {
-		stat, err := p.Stat()
+	for _, one := range all {
+		stat, err := one.Stat()
 		if err != nil {
 			continue // it has ended
 		}
-		parents[p.PID] = stat.PPID
-		times[p.PID] = stat.CPUTime() + float64(stat.CUTime+stat.CSTime)/100 // USER_HZ
+		parents[one.PID] = stat.PPID
+		times[one.PID] = stat.CPUTime() + float64(stat.CUTime+stat.CSTime)/100 // USER_HZ
 	}
 	sum := 0.0
 	for pid, time := range times {
 		for at := pid; at != 0; at = parents[at] {
-			if at == s.Process.Pid {
+			if at == p.Process.Pid {
 				sum += time
 				break
 			}
