@@ -212,6 +212,16 @@ func TestResumeRefuses(t *testing.T) {
 	want(t, s.do(t, "POST", path+"/resume", `{"decisions":[{"seq":2,"decision":"approve"}]}`), 409, "completed")
 }
 
+// A gateway without keys takes no decision that it could not act on.
+func TestResumeWithoutKeys(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{})
+	a := s.do(t, "POST", "/api/executions/exec_0000000001/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`)
+	if detail, kind := a.problem(t, 501); kind != "stateless" || !strings.Contains(detail, "SNAPSHOT_KEYS") {
+		t.Errorf("%s: %s", kind, detail)
+	}
+}
+
 func TestEventResumes(t *testing.T) {
 	t.Parallel()
 	s, _ := waiting(t, options{}, []execution.Waiting{{Seq: 1, Kind: execution.WaitEvent, Name: "replied"}})

@@ -323,6 +323,10 @@ func (h *Handlers) decide(
 	if h.Queue == nil {
 		return nil, noPaused()
 	}
+	if h.Queue.cfg.Waits.Keys == nil {
+		return nil, &api.Problem{Status: 501, Code: "stateless", Detail: "this gateway cannot continue paused executions: " +
+			"with state in Postgres or DynamoDB they need SNAPSHOT_KEYS"}
+	}
 	verdicts := map[int]execution.Verdict{}
 	for i, d := range decisions {
 		field := "decisions[" + strconv.Itoa(i) + "]"

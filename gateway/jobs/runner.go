@@ -48,7 +48,7 @@ func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution
 	if job.Wait != nil && job.Wait.Segment > 1 {
 		var err error
 		if r.Keys == nil {
-			return execution.Result{}, &execution.Error{Code: execution.Internal, Message: noKeys}
+			return execution.Result{}, errNoKeys
 		}
 		if snapshot, err = r.Keys.Open(job, job.Snapshot); err != nil {
 			return r.refused(ctx, job, err)
@@ -58,8 +58,11 @@ func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution
 	return r.Executor.Execute(ctx, s)
 }
 
-// noKeys is why a paused execution cannot continue on a gateway without keys.
-const noKeys = "the execution cannot continue: this gateway has no key for the snapshots of paused executions"
+// errNoKeys is why a paused execution does not continue on this gateway. It waits for one that has keys.
+var errNoKeys = errors.New("a paused execution waits for a gateway with SNAPSHOT_KEYS")
+
+// noKeysPause is the time between two attempts to continue an execution without keys.
+const noKeysPause = 10 * time.Second
 
 // refused ends an execution whose snapshot is not its own.
 func (r *ExecutionRunner) refused(ctx context.Context, job execution.Job, err error) (execution.Result, error) {
@@ -77,7 +80,8 @@ func (r *ExecutionRunner) Record(ctx context.Context, record audit.Record) error
 	return r.Append(ctx, record)
 }
 
-// Run implements Runner. A job that found no place is tried again; a job that was recorded has ended.
+// Run implements Runner. A job that found no place, or no key for its snapshot, is tried again; a job that was recorded
+// has ended.
 func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
 	result, err := r.run(ctx, job)
 	if err == nil {
@@ -92,6 +96,9 @@ func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution
 		return result, max(full.RetryAfter, time.Second)
 	case errors.As(err, &exec) && exec.Code == execution.Throttled:
 		return result, max(exec.RetryAfter, time.Second)
+	case errors.Is(err, errNoKeys):
+		r.Logger.Error(err.Error(), "execution", job.ID)
+		return result, noKeysPause
 	}
 	r.Logger.Warn("a job failed", "execution", job.ID, "error", err)
 	if record, err := r.Records.Get(ctx, job.RunID()); err == nil && waits.Repeats(job, record) {

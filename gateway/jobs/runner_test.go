@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -119,6 +120,22 @@ func TestLostAttempt(t *testing.T) {
 	runner.Append = func(context.Context, audit.Record) error { return errors.New("the disk is full") }
 	if _, _, err := runner.Recorded(t.Context(), job); err == nil {
 		t.Error("an attempt that cannot be recorded is forgotten")
+	}
+}
+
+// A paused execution waits for a gateway with keys: one without keys ends nothing.
+func TestSegmentWithoutKeys(t *testing.T) {
+	t.Parallel()
+	executor := &broken{}
+	runner := &jobs.ExecutionRunner{Executor: executor, Records: oneRecord{}, Logger: slog.New(slog.DiscardHandler)}
+	job := execution.Job{ID: "exec_9876543210"}
+	job.Wait, job.Snapshot = &execution.Wait{Segment: 2}, []byte("sealed")
+	result, again := runner.Run(t.Context(), job)
+	if again <= 0 || result.Error != nil {
+		t.Errorf("it is tried again after %v, and its result is %+v", again, result)
+	}
+	if executor.asked != 0 {
+		t.Error("it ran")
 	}
 }
 

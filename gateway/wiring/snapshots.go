@@ -15,6 +15,18 @@ import (
 // snapshotKeyFile holds the key of the snapshots of paused executions in a folder of state.
 const snapshotKeyFile = "snapshots.key"
 
+// SnapshotKeyFile returns the path of the key that a folder of state made for itself; "" if there is none.
+func SnapshotKeyFile(state string) string {
+	path := filepath.Join(state, snapshotKeyFile)
+	if settings.IsShared(state) || settings.IsBucket(state) {
+		return ""
+	}
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
 // snapshotKeys returns the keys of the snapshots of paused executions: those of SNAPSHOT_KEYS, or one that is kept in
 // the folder of state. It returns nil if there is neither, and then no execution may pause.
 func snapshotKeys(set settings.Settings) (*waits.Keys, error) {

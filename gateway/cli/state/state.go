@@ -42,7 +42,8 @@ func copyCommand(con terminal.Console) *cobra.Command {
 		Long: "Copy a state to another store. FROM and TO are values of AIRLOCK_STATE: a folder,\n" +
 			"postgres://user@host/database or dynamodb://table?contents=s3://bucket/prefix. FROM may also be\n" +
 			"s3://bucket/prefix, where older versions kept their state. Stop all gateways first. The copy has everything\n" +
-			"but the index over the records, which is rebuilt. FROM is not changed.\n" +
+			"but the index over the records, which is rebuilt. FROM is not changed. Paused executions and sessions are\n" +
+			"encrypted with the key in the file snapshots.key of a folder: set SNAPSHOT_KEYS to its content.\n" +
 			"If TO holds anything, the copy is refused; --resume continues one that was interrupted. S3_ENDPOINT and the\n" +
 			"variables of AWS apply, and so do PGPASSWORD and PGPASSFILE, which keep passwords out of the list of processes.\n" +
 			"\n" +
@@ -103,7 +104,14 @@ func run(ctx context.Context, con terminal.Console, from, to string, resume bool
 	if err != nil {
 		return exit.With(exit.Platform, err)
 	}
-	return report(con, copied)
+	if err := report(con, copied); err != nil {
+		return err
+	}
+	if key := wiring.SnapshotKeyFile(from); key != "" && copied["jobs"] > 0 {
+		_, err = fmt.Fprintf(con.Stderr, "paused executions and sessions are encrypted with the key in %s: "+
+			"set SNAPSHOT_KEYS to its content\n", key)
+	}
+	return err
 }
 
 // report prints what was copied.
