@@ -29,8 +29,14 @@ export function requestToken() {
   }
 }
 
-// ask calls fetch with the request token of the session. All calls of the API use it.
-export function ask(path, { headers, ...options } = {}) {
+// ask calls fetch with the request token of the session. All calls of the API use it. If the gateway cannot be reached,
+// the error says so in words.
+export async function ask(path, { headers, ...options } = {}) {
   const token = requestToken();
-  return fetch(path, { ...options, headers: token === null ? headers : { ...headers, "X-Airlock-Request-Token": token } });
+  try {
+    return await fetch(path, { ...options, headers: token === null ? headers : { ...headers, "X-Airlock-Request-Token": token } });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new Error("the gateway cannot be reached", { cause: error });
+  }
 }

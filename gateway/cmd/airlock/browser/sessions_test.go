@@ -47,3 +47,20 @@ func TestSessions(t *testing.T) {
 	b.click("#sessions .danger")
 	b.wait(`document.querySelector("#sessions .nothing")`)
 }
+
+// If the gateway is away, a page says so in words, and what was written stays.
+func TestGatewayIsAway(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	b := s.open(t, "/sessions")
+	b.click("#new button")
+	b.wait(`!document.querySelector("#session").hidden`)
+	b.typed("#code", "1 + 1")
+	eval[bool](b, `(window.online = fetch, window.fetch = async () => { throw new TypeError("Failed to fetch") }, true)`)
+	b.click("#step .primary")
+	b.wait(`document.querySelector("#step .refused")?.textContent === "the gateway cannot be reached" &&
+		document.querySelector("#code").value === "1 + 1"`)
+	eval[bool](b, `(window.fetch = online, true)`)
+	b.click("#step .primary")
+	b.wait(`document.querySelectorAll("#steps > li").length === 1 && !document.querySelector("#step .refused")`)
+}
