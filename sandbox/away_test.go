@@ -42,7 +42,7 @@ func (p processes) Take(ctx context.Context, engine string, memory int64) (sandb
 }
 
 // openPool starts an engine, or skips the test where the engine's program is missing.
-func openPool(t testing.TB, k foreign.Kind, jit bool) *engines.Pool {
+func openPool(t testing.TB, k foreign.Kind, jit, warm bool) *engines.Pool {
 	t.Helper()
 	binary, err := exec.LookPath(k.Binary)
 	if err != nil {
@@ -54,6 +54,9 @@ func openPool(t testing.TB, k foreign.Kind, jit bool) *engines.Pool {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !warm {
+		setup.Warm = nil
 	}
 	p, err := engines.Open(t.Context(), engines.Config{
 		Name: k.Name, Command: setup.Command, Env: setup.Env, Program: setup.Program, Warm: setup.Warm, JIT: jit,
@@ -73,7 +76,13 @@ func awayEngine(t testing.TB, k foreign.Kind) (*sandbox.Engine, *engines.Pool) {
 
 func awayEngineOf(t testing.TB, k foreign.Kind, jit bool) (*sandbox.Engine, *engines.Pool) {
 	t.Helper()
-	pool := openPool(t, k, jit)
+	return awayEngineWith(t, k, jit, true)
+}
+
+// awayEngineWith is awayEngineOf; warm says whether processes do a job's work before their job.
+func awayEngineWith(t testing.TB, k foreign.Kind, jit, warm bool) (*sandbox.Engine, *engines.Pool) {
+	t.Helper()
+	pool := openPool(t, k, jit, warm)
 	e, err := sandbox.New(t.Context(), sandbox.Config{
 		CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache"), Processes: processes{k.Name: pool},
 		SkipSelfTest: true,
