@@ -11,9 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -417,57 +415,6 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
 
-// different are the files of testdata/hostile that end otherwise on another engine, and why. They must still end as an
-// ordinary result.
-var different = map[string]string{
-	"v8/advisory-quickjs-coroutines":  "no defect of this engine",
-	"v8/advisory-quickjs-generators":  "Node.js 20 has no Iterator",
-	"v8/advisory-sandboxjs-callers":   "sloppy functions have caller",
-	"v8/advisory-vm2-promise-species": "Node.js 20 has no Array.fromAsync",
-	"v8/c-bigint-power":               "fast enough to end",
-	"v8/c-bigint-print":               "fast enough to end",
-	"v8/c-join":                       "fast enough to end",
-	"v8/c-repeat":                     "strings are shorter",
-	"v8/output-result-array":          "strings are shorter",
-	"v8/engine-iterators":             "Node.js 20 has no Iterator",
-	"v8/memory-caught-once":           "an allocation that fails may be caught",
-	"v8/memory-one-buffer":            "an allocation that fails may be caught",
-	"v8/proto-frozen":                 "the global object of a context cannot be frozen",
-	"v8/stack-forged":                 "an error that looks like an overflow counts as one",
-	"v8/zlib-bomb":                    "the library's own heap is larger",
-
-	"jsc/advisory-enclave-stack-overflow": "an overflow in the engine's part has an error of another realm",
-	"jsc/advisory-sandboxjs-callers":      "sloppy functions have caller",
-	"jsc/c-repeat":                        "strings are shorter",
-	"jsc/engine-realms":                   "an overflow inside the engine's part may end it",
-	"jsc/engine-typed-callbacks":          "the engine ends when a buffer shrinks under one of its methods",
-	"jsc/memory-caught-once":              "an allocation that fails may be caught",
-	"jsc/stack-forged":                    "an error that looks like an overflow counts as one",
-	"jsc/zlib-bomb":                       "the library's own heap is larger",
-}
-
-// Hostile code ends as it does on QuickJS, apart from what the table says.
-func TestAwayHostile(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
-		for _, a := range attacks(t) {
-			a.grants.Limits.Wall = min(a.grants.Limits.Wall, time.Minute) // some attacks make an engine wait for its end
-			began := time.Now()
-			r, err := e.Run(t.Context(), sandbox.Script{Engine: engine, Code: a.code}, a.grants)
-			if err != nil {
-				t.Errorf("%s: %v", a.name, err)
-				continue
-			}
-			// Which limit comes first depends on an engine's speed, and an engine may end before it can say that it has
-			// no memory.
-			limited := strings.Contains(a.expect, "limit") &&
-				(r.Limit != "" || strings.HasPrefix(r.Error, "the engine ended on this code"))
-			if wrong := a.judge(r); wrong != "" && different[engine+"/"+a.name] == "" && !limited {
-				t.Errorf("%s: %s (%v)", a.name, wrong, time.Since(began))
-			}
-		}
-	})
-}
-
 // Engines that compile to machine code run the same code, and code that runs long enough to be compiled.
 func TestAwayJIT(t *testing.T) {
 	if oldBuild() {
@@ -527,70 +474,4 @@ func TestAwayEval(t *testing.T) {
 			}
 		}
 	})
-}
-
-// BenchmarkAway runs a small script in a process of its own: one run at a time, each when a process is ready; and eight
-// at a time, which must wait for processes to be made.
-func BenchmarkAway(b *testing.B) {
-	script := sandbox.Script{Code: "const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2); fib(10)"}
-	for _, k := range foreign.Kinds() {
-		script.Engine = k.Name
-		b.Run(k.Name+"/ready", func(b *testing.B) {
-			e, pool := awayEngine(b, k)
-			var cpu, wall []float64
-			for b.Loop() {
-				for pool.Ready() == 0 {
-					time.Sleep(time.Millisecond)
-				}
-				usage := runAway(b, e, script)
-				cpu, wall = append(cpu, usage.CPUMs), append(wall, usage.WallMs)
-			}
-			slices.Sort(cpu)
-			slices.Sort(wall)
-			b.ReportMetric(cpu[len(cpu)/2], "cpu-p50-ms")
-			b.ReportMetric(wall[len(wall)/2], "wall-p50-ms")
-		})
-		b.Run(k.Name+"/sustained", func(b *testing.B) {
-			e, _ := awayEngine(b, k)
-			b.SetParallelism(8 / runtime.GOMAXPROCS(0))
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					runAway(b, e, script)
-				}
-			})
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
-		})
-	}
-	b.Run("v8/fib27", func(b *testing.B) {
-		e, _ := awayEngine(b, foreign.V8)
-		const code = "const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2); fib(27); " +
-			"const t = performance.now(); fib(27); performance.now() - t"
-		var guest, plain []float64
-		for b.Loop() {
-			r, err := e.Run(b.Context(), sandbox.Script{Engine: foreign.V8.Name, Code: code}, sandbox.Grants{})
-			guest = append(guest, milliseconds(b, r.Value, err))
-			out, err := exec.CommandContext(b.Context(), "node", "--jitless", "--no-expose-wasm", "-p", code).Output()
-			plain = append(plain, milliseconds(b, bytes.TrimSpace(out), err))
-		}
-		slices.Sort(guest)
-		slices.Sort(plain)
-		b.ReportMetric(guest[len(guest)/2], "guest-p50-ms")
-		b.ReportMetric(guest[len(guest)/2]/plain[len(plain)/2], "times-plain-node")
-	})
-}
-
-func milliseconds(b *testing.B, text []byte, err error) float64 {
-	n, bad := strconv.ParseFloat(string(text), 64)
-	if err := errors.Join(err, bad); err != nil {
-		b.Fatal(err)
-	}
-	return n
-}
-
-func runAway(b *testing.B, e *sandbox.Engine, script sandbox.Script) sandbox.Usage {
-	r, err := e.Run(b.Context(), script, sandbox.Grants{})
-	if err != nil || string(r.Value) != "55" {
-		b.Error(err, r.Error)
-	}
-	return r.Usage
 }
