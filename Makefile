@@ -179,5 +179,9 @@ image: ## the gateway as a container image for amd64 and arm64, an OCI layout in
 bench-cold: ## fresh processes from the packaged zip to their first answer, in parts
 	$(GO) run ./infra/deploy/pack -out dist/cold -arch $(ARCH) -cold 20
 
-deploy: package ## deploy the stack of template.yaml (needs the SAM CLI and credentials)
+.PHONY: sam
+sam:
+	@command -v sam >/dev/null || { echo 'the SAM CLI is needed: see infra/deploy/README.md' >&2; exit 1; }
+
+deploy: sam package ## deploy the stack of template.yaml (needs the SAM CLI and credentials)
 	sam deploy --parameter-overrides Architecture=$(ARCH)
