@@ -55,9 +55,11 @@ func (in *Input) sum() []byte {
 	h.texts(slices.Sorted(slices.Values(in.Names)))
 	h.texts(slices.Sorted(slices.Values(in.Globals)))
 	h.texts(slices.Sorted(slices.Values(in.Powers.Modules)))
+	h.texts(slices.Sorted(slices.Values(in.Powers.Packages)))
 	h.texts(in.Patterns)
 	for _, flag := range [...]bool{
-		in.Powers.Eval, in.Powers.Network, in.Powers.ReadFiles, in.Powers.WriteFiles, in.Syntax, in.Shallow,
+		in.Powers.Eval, in.Powers.Network, in.Powers.ReadFiles, in.Powers.WriteFiles, in.Powers.Dormant,
+		in.Syntax, in.Shallow,
 	} {
 		h.text(map[bool]string{true: "+", false: "-"}[flag])
 	}

@@ -15,7 +15,7 @@ func TestHanded(t *testing.T) {
 		return scan.Input{
 			Code: "process.env.A", Language: "javascript", Files: map[string]string{"a.js": "1", "b.js": "2"},
 			Names: []string{"x.txt", "y.txt"}, Globals: []string{"g", "h"},
-			Powers:   scan.Powers{Modules: []string{"url", "util"}},
+			Powers:   scan.Powers{Modules: []string{"url", "util"}, Packages: []string{"lodash", "zod"}},
 			Patterns: []string{"a", "b"},
 		}
 	}
@@ -45,8 +45,13 @@ func TestHanded(t *testing.T) {
 		"a name is a global": {func(in *scan.Input) {
 			in.Names, in.Globals = nil, []string{"g", "h", "x.txt", "y.txt"}
 		}, false},
-		"another global":      {func(in *scan.Input) { in.Globals[0] = "process" }, false},
-		"another module":      {func(in *scan.Input) { in.Powers.Modules[0] = "fs" }, false},
+		"another global":  {func(in *scan.Input) { in.Globals[0] = "process" }, false},
+		"another module":  {func(in *scan.Input) { in.Powers.Modules[0] = "fs" }, false},
+		"another package": {func(in *scan.Input) { in.Powers.Packages[0] = "left-pad" }, false},
+		"a package as module": {func(in *scan.Input) {
+			in.Powers.Modules, in.Powers.Packages = []string{"lodash", "url", "util"}, []string{"zod"}
+		}, false},
+		"dormant functions":   {func(in *scan.Input) { in.Powers.Dormant = true }, false},
 		"eval":                {func(in *scan.Input) { in.Powers.Eval = true }, false},
 		"network":             {func(in *scan.Input) { in.Powers.Network = true }, false},
 		"reading":             {func(in *scan.Input) { in.Powers.ReadFiles = true }, false},
