@@ -4,18 +4,25 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	recordstore "github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// maxWriters is the number of records that are stored at the same time at most.
-const maxWriters = 8
+const (
+	// maxWriters is the number of openings of a folder, and so of the records that are stored at the same time.
+	maxWriters = 8
+	// maxInBucket is the number of records that the one opening of a bucket stores at the same time. A bucket has chains
+	// of its own for that.
+	maxInBucket = 256
+)
 
-// writers opens one record store several times, each with its own hash chain. One opening stores one record after the
-// other; function processes answer side by side. It is safe for concurrent use.
+// writers opens a folder of records several times, each with its own hash chain: an opening stores one record after the
+// other, and function processes answer side by side. It opens a bucket once. It is safe for concurrent use.
 type writers struct {
 	mu    sync.Mutex
 	ready sync.Cond // signalled when an opening is free
@@ -30,7 +37,11 @@ func openWriters(ctx context.Context, records process.Records, store string, pro
 	log *slog.Logger) (*writers, error) {
 	w := &writers{}
 	w.ready.L = &w.mu
-	for range max(1, min(processes, maxWriters)) {
+	openings := max(1, min(processes, maxWriters))
+	if settings.IsBucket(store) {
+		openings = 1
+	}
+	for range openings {
 		s, err := records.Open(ctx, store, log)
 		if err != nil {
 			return nil, errors.Join(err, w.close())
@@ -38,6 +49,9 @@ func openWriters(ctx context.Context, records process.Records, store string, pro
 		w.all = append(w.all, s)
 	}
 	w.free = append(w.free, w.all...)
+	if settings.IsBucket(store) {
+		w.free = slices.Repeat(w.all, maxInBucket)
+	}
 	return w, nil
 }
 
