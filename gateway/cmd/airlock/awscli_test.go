@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,13 +50,18 @@ func TestAWSCommandLine(t *testing.T) {
 		}
 		return meta, string(body), nil
 	}
-	if meta, answer, err := invoke("fn", `{"code":"console.log('hello'); 6 * 7","policy":"strict"}`, "--log-type",
-		"Tail"); err != nil || meta["StatusCode"] != 200.0 ||
-		meta["ExecutedVersion"] != "$LATEST" || meta["FunctionError"] != nil || !strings.Contains(answer, `"result":42`) ||
-		!strings.Contains(answer, `"output":"hello\n"`) {
-		t.Errorf("%v %v %s", err, meta, answer)
-	} else if _, err := base64.StdEncoding.DecodeString(meta["LogResult"].(string)); err != nil {
-		t.Error(err)
+	meta, answer, err := invoke("fn", `{"code":"console.log('hello'); 6 * 7","policy":"strict"}`, "--log-type", "Tail")
+	if err != nil {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	for member, want := range map[string]any{"StatusCode": 200.0, "ExecutedVersion": "$LATEST", "FunctionError": nil} {
+		if meta[member] != want {
+			t.Errorf("%s is %v, want %v", member, meta[member], want)
+		}
+	}
+	contains(t, "the result", answer, `"result":42`, `"output":"hello\n"`)
+	if _, err := base64.StdEncoding.DecodeString(meta["LogResult"].(string)); err != nil {
+		t.Errorf("the tail of the log: %v", err)
 	}
 	if meta, answer, err := invoke("arn:aws:lambda:eu-central-1:123456789012:function:fn", `{"cod":"1"}`); err != nil ||
 		meta["FunctionError"] != "Unhandled" || !strings.Contains(answer, `"errorType":"invalid_request"`) {
@@ -105,8 +111,13 @@ func TestSDKStreamsFromLambdaLocal(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if !complete || len(lines) != 3 || !strings.Contains(lines[0], `"message":"a"`) ||
-		!strings.Contains(lines[1], `"message":"b"`) || !strings.Contains(lines[2], `"result":42`) {
-		t.Errorf("complete %v: %s", complete, text)
+	if !complete {
+		t.Errorf("the stream is not complete: %s", text)
+	}
+	if len(lines) != 3 {
+		t.Fatalf("%d lines, want 3: %s", len(lines), text)
+	}
+	for i, want := range []string{`"message":"a"`, `"message":"b"`, `"result":42`} {
+		contains(t, fmt.Sprint("line ", i), lines[i], want)
 	}
 }

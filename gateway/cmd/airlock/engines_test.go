@@ -80,9 +80,21 @@ func TestServeV8(t *testing.T) {
 		}
 	}
 	decode(t, get(t, p.url+"/api/engines"), &engines)
-	if len(engines.Items) != 3 || engines.Items[1].Name != "v8" || !engines.Items[1].Available ||
-		engines.Items[1].Executions != 3 || len(engines.Items[1].Walls) == 0 || engines.Items[2].Available {
-		t.Errorf("%+v", engines)
+	if len(engines.Items) != 3 {
+		t.Fatalf("%d engines, want 3: %+v", len(engines.Items), engines)
+	}
+	v8 := engines.Items[1]
+	if v8.Name != "v8" || !v8.Available {
+		t.Errorf("the second engine is %s, available: %v", v8.Name, v8.Available)
+	}
+	if v8.Executions != 3 {
+		t.Errorf("%d executions on v8, want 3", v8.Executions)
+	}
+	if len(v8.Walls) == 0 {
+		t.Error("v8 has no walls")
+	}
+	if engines.Items[2].Available {
+		t.Errorf("%s is available", engines.Items[2].Name)
 	}
 }
 
@@ -132,9 +144,18 @@ func TestServeJSC(t *testing.T) {
 		}
 	}
 	decode(t, get(t, p.url+"/api/engines"), &engines)
-	if len(engines.Items) != 3 || engines.Items[2].Name != "jsc" || !engines.Items[2].Available ||
-		len(engines.Items[2].Walls) == 0 || engines.Items[1].Available {
-		t.Errorf("%+v", engines)
+	if len(engines.Items) != 3 {
+		t.Fatalf("%d engines, want 3: %+v", len(engines.Items), engines)
+	}
+	jsc := engines.Items[2]
+	if jsc.Name != "jsc" || !jsc.Available {
+		t.Errorf("the third engine is %s, available: %v", jsc.Name, jsc.Available)
+	}
+	if len(jsc.Walls) == 0 {
+		t.Error("jsc has no walls")
+	}
+	if engines.Items[1].Available {
+		t.Errorf("%s is available", engines.Items[1].Name)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,10 +83,13 @@ func TestFunctionsCommand(t *testing.T) {
 		{"lst", 2, "", "did you mean list?"},
 	} {
 		code, out, errs := command(t, getenv, append([]string{"functions"}, strings.Fields(step.args)...)...)
-		if code != step.code || !strings.Contains(out, step.stdout) || !strings.Contains(errs, step.stderr) ||
-			step.stderr == "" && code == 0 && errs != "" {
-			t.Errorf("%s: exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", step.args, code, step.code, out,
-				step.stdout, errs, step.stderr)
+		if code != step.code {
+			t.Errorf("%s: exit %d, want %d\n%s%s", step.args, code, step.code, out, errs)
+		}
+		contains(t, step.args+": stdout", out, step.stdout)
+		contains(t, step.args+": stderr", errs, step.stderr)
+		if step.stderr == "" && code == 0 && errs != "" {
+			t.Errorf("%s: stderr is %q, want nothing", step.args, errs)
 		}
 	}
 	_, out, _ := command(t, getenv, "functions", "get", "shop", "--json")
@@ -123,10 +127,13 @@ func TestRunOnAGateway(t *testing.T) {
 	} {
 		code, out, errs := command(t, env("AIRLOCK_SERVER="+p.url, "AIRLOCK_TOKEN=sk-of-the-tests-here"),
 			append([]string{"run"}, c.args...)...)
-		if code != c.code || !strings.Contains(out, c.stdout) || !strings.Contains(errs, c.stderr) ||
-			c.stdout == "" && out != "" {
-			t.Errorf("%v: exit %d, want %d\nstdout %q, want %q\nstderr %q, want %q", c.args, code, c.code, out, c.stdout, errs,
-				c.stderr)
+		if code != c.code {
+			t.Errorf("%v: exit %d, want %d\n%s%s", c.args, code, c.code, out, errs)
+		}
+		contains(t, fmt.Sprint(c.args, ": stdout"), out, c.stdout)
+		contains(t, fmt.Sprint(c.args, ": stderr"), errs, c.stderr)
+		if c.stdout == "" && out != "" {
+			t.Errorf("%v: stdout is %q, want nothing", c.args, out)
 		}
 	}
 }

@@ -204,14 +204,17 @@ func TestMCPInvokesSavedFunctions(t *testing.T) {
 		agent(t, nil, nil, "--server", p.url), agent(t, nil, []string{"AIRLOCK_STATE=" + filepath.Join(p.dir, "state")}),
 	} {
 		v, failed := call(t, session, "list_functions", map[string]any{})
-		if items, ok := v["items"].([]any); failed || !ok || len(items) != 1 ||
-			items[0].(map[string]any)["name"] != "double" {
-			t.Error(v)
+		if items, _ := v["items"].([]any); failed || len(items) != 1 {
+			t.Errorf("list_functions: %v", v)
+		} else if name := items[0].(map[string]any)["name"]; name != "double" {
+			t.Errorf("list_functions has %v, want double", name)
 		}
 		v, failed = call(t, session, "invoke_function", map[string]any{"name": "double", "input": map[string]any{"n": 21}})
-		if f, ok := v["function"].(map[string]any); failed || v["result"] != 42.0 || !ok || f["name"] != "double" ||
-			f["version"] != 1.0 {
-			t.Error(v)
+		if failed || v["result"] != 42.0 {
+			t.Errorf("invoke_function: %v", v)
+		}
+		if f, _ := v["function"].(map[string]any); f["name"] != "double" || f["version"] != 1.0 {
+			t.Errorf("invoke_function: the function is %v, want version 1 of double", f)
 		}
 		if v, failed = call(t, session, "invoke_function", map[string]any{"name": "absent"}); !failed ||
 			v["code"] != "not_found" {

@@ -312,8 +312,14 @@ func TestClient(t *testing.T) {
 		t.Error(streamed, printed, err)
 	}
 	page, err := c.Records(ctx, audit.Query{Limit: 1})
-	if err != nil || len(page.Items) != 1 || page.Items[0].ID != streamed.ID || page.Next == "" {
-		t.Error(page, err)
+	if err != nil || len(page.Items) != 1 {
+		t.Fatal(page, err)
+	}
+	if page.Items[0].ID != streamed.ID {
+		t.Errorf("the newest record is %s, want %s", page.Items[0].ID, streamed.ID)
+	}
+	if page.Next == "" {
+		t.Error("the page names no next one")
 	}
 	if next, err := c.Records(ctx, audit.Query{Limit: 1, Cursor: page.Next}); err != nil || len(next.Items) != 1 ||
 		next.Items[0].ID != result.ID {

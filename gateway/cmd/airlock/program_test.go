@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"testing"
 
 	"github.com/airlock-run/airlock/gateway/cli"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
@@ -29,5 +30,15 @@ func env(pairs ...string) func(string) string {
 			}
 		}
 		return ""
+	}
+}
+
+// contains checks that a text has each of its parts.
+func contains(t testing.TB, name, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s does not contain %q:\n%s", name, part, text)
+		}
 	}
 }

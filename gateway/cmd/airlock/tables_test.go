@@ -400,8 +400,11 @@ func TestDocumentedNames(t *testing.T) {
 	for _, pattern := range quotedNames(table(t, "sandbox/SECURITY-MODEL.md",
 		"| wall | what it stops | what happens if it falls | held by |"), 3) {
 		pattern = strings.TrimSuffix(pattern, "-*") + "*.js"
-		if found, err := filepath.Glob(filepath.Join(repository, "sandbox/testdata/hostile", pattern)); err != nil ||
-			len(found) == 0 && !strings.Contains(pattern, " ") && !strings.HasPrefix(pattern, "-") {
+		found, err := filepath.Glob(filepath.Join(repository, "sandbox/testdata/hostile", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Contains(pattern, " ") || strings.HasPrefix(pattern, "-"); len(found) == 0 && !text {
 			t.Errorf("sandbox/SECURITY-MODEL.md names hostile files %s, of which there are none", pattern)
 		}
 	}

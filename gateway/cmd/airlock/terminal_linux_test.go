@@ -121,10 +121,15 @@ func TestColours(t *testing.T) {
 	}{{nil, true}, {[]string{"NO_COLOR=1"}, false}, {[]string{"TERM=dumb"}, false}} {
 		cmd, s := onTerminal(t, c.environment, "run", "-e", code)
 		exit, text := finish(cmd, s)
-		if exit != exitGuest || strings.Contains(text, "\x1b[2J") || strings.Contains(text, "\x1b]0;") ||
-			!strings.Contains(text, `\u{1b}]0;owned\u{7}`) {
-			t.Errorf("%v: %d %q", c.environment, exit, text)
+		if exit != exitGuest {
+			t.Errorf("%v: exit %d, want %d: %q", c.environment, exit, exitGuest, text)
 		}
+		for _, sequence := range []string{"\x1b[2J", "\x1b]0;"} {
+			if strings.Contains(text, sequence) {
+				t.Errorf("%v: the guest's sequence %q reaches the terminal: %q", c.environment, sequence, text)
+			}
+		}
+		contains(t, fmt.Sprint(c.environment), text, `\u{1b}]0;owned\u{7}`)
 		if coloured := strings.Contains(text, "\x1b[33mw") &&
 			strings.Contains(text, "\x1b[31mairlock:"); coloured != c.coloured ||
 			!c.coloured && strings.Contains(text, "\x1b[3") {

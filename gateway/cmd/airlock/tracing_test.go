@@ -79,9 +79,15 @@ func TestTracing(t *testing.T) {
 	if request == nil || run == nil {
 		t.Fatalf("spans: %v", spans)
 	}
-	if hex.EncodeToString(request.TraceId) != traceID || hex.EncodeToString(request.ParentSpanId) != caller ||
-		string(run.ParentSpanId) != string(request.SpanId) || service != "airlock" {
-		t.Errorf("%s: %v\n%v", service, request, run)
+	for _, c := range []struct{ name, got, want string }{
+		{"the trace", hex.EncodeToString(request.TraceId), traceID},
+		{"the parent of the request", hex.EncodeToString(request.ParentSpanId), caller},
+		{"the parent of the run", hex.EncodeToString(run.ParentSpanId), hex.EncodeToString(request.SpanId)},
+		{"the service", service, "airlock"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %s, want %s", c.name, c.got, c.want)
+		}
 	}
 	if text := run.String(); !strings.Contains(text, v["id"].(string)) || !strings.Contains(text, "completed") {
 		t.Error(text)
@@ -126,8 +132,11 @@ func TestMetricsAreSent(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	executions, durations := found["airlock_executions_total"], found["airlock_execution_duration_seconds"]
-	if executions == nil || durations == nil || found["airlock_places"] == nil || found["go_goroutines"] == nil {
-		t.Fatalf("%d metrics", len(found))
+	for _, name := range []string{"airlock_executions_total", "airlock_execution_duration_seconds", "airlock_places",
+		"go_goroutines"} {
+		if found[name] == nil {
+			t.Fatalf("%s is missing among %d metrics", name, len(found))
+		}
 	}
 	if points := executions.GetSum().GetDataPoints(); len(points) != 1 || points[0].GetAsDouble() != 1 ||
 		points[0].Attributes[0].Value.GetStringValue() != "completed" {

@@ -72,9 +72,14 @@ func TestPlaygroundCopy(t *testing.T) {
 			Status, Policy string
 			Result         []any
 		}
-		if err := json.Unmarshal(answer, &result); err != nil || result.Status != "completed" || result.Policy != "strict" ||
-			!slices.Equal(result.Result, oddResult) {
-			t.Errorf("%s: %v\n%s", kind, err, answer)
+		if err := json.Unmarshal(answer, &result); err != nil {
+			t.Fatalf("%s: %v\n%s", kind, err, answer)
+		}
+		if result.Status != "completed" || result.Policy != "strict" {
+			t.Errorf("%s: %s under %s, want completed under strict\n%s", kind, result.Status, result.Policy, answer)
+		}
+		if !slices.Equal(result.Result, oddResult) {
+			t.Errorf("%s: %q, want %q", kind, result.Result, oddResult)
 		}
 	}
 	check("curl", run("sh", save("ask.sh", copied("curl"))))

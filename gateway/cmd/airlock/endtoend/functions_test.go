@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
@@ -95,11 +97,13 @@ func TestFunctions(t *testing.T) {
 		s.put(t, c.name, c.definition)
 		for i := range 4 {
 			r := s.invoke(t, c.name, map[string]any{"input": map[string]any{"n": 3}, "context": map[string]any{"k": "v"}})
-			if string(r.Result) != c.want || r.Function == nil || r.Function.Name != c.name || r.Warm == nil ||
-				*r.Warm != (c.cold == "") || r.ColdReason != c.cold {
-				t.Errorf("%s, call %d: %s %v warm %v %q %v", c.name, i, r.Result, deref(r.Error), deref(r.Warm), r.ColdReason,
-					r.Function)
+			if string(r.Result) != c.want {
+				t.Errorf("%s, call %d: %s %v, want %s", c.name, i, r.Result, deref(r.Error), c.want)
 			}
+			if r.Function == nil || r.Function.Name != c.name {
+				t.Errorf("%s, call %d: the function is %v", c.name, i, r.Function)
+			}
+			checkWarm(t, fmt.Sprintf("%s, call %d", c.name, i), r.Warm, r.ColdReason, c.cold)
 			if record := s.recorded(t, r); record.Function == nil || record.Function.Name != c.name || record.CodeBytes == 0 {
 				t.Errorf("%s: the record does not tell of the function: %+v", c.name, record.Function)
 			}
@@ -109,10 +113,10 @@ func TestFunctions(t *testing.T) {
 			Warm       *bool
 			ColdReason string
 		}
-		if err := json.Unmarshal(text, &shown); err != nil || status != 200 || shown.Warm == nil ||
-			*shown.Warm != (c.cold == "") || shown.ColdReason != c.cold {
-			t.Errorf("%s is described as %s", c.name, text)
+		if err := json.Unmarshal(text, &shown); err != nil || status != 200 {
+			t.Errorf("GET %s: %d %v: %s", c.name, status, err, text)
 		}
+		checkWarm(t, "GET "+c.name, shown.Warm, shown.ColdReason, c.cold)
 	}
 	s.put(t, "failing", map[string]any{"entry": "src/main.ts", "files": map[string]any{
 		"src/main.ts": "import { fail } from '../lib.js';\n\ninterface In { n: number }\nexport default function (input: " +
@@ -120,9 +124,17 @@ func TestFunctions(t *testing.T) {
 	}})
 	for i := range 3 {
 		r := s.invoke(t, "failing", map[string]any{"input": map[string]any{"n": 3}})
-		if ex := r.Exception; ex == nil || ex.Name != "RangeError" || ex.Message != "no 6" || ex.File != "lib.ts" ||
-			ex.Line != 4 || !strings.Contains(ex.Stack, "src/main.ts:6:") {
-			t.Errorf("call %d: %+v", i, ex)
+		if r.Exception == nil {
+			t.Fatalf("call %d: no exception", i)
+		}
+		ex := *r.Exception
+		if !strings.Contains(ex.Stack, "src/main.ts:6:") {
+			t.Errorf("call %d: the stack is %q", i, ex.Stack)
+		}
+		want := execution.Exception{Name: "RangeError", Message: "no 6", File: "lib.ts", Line: 4, Column: ex.Column,
+			Stack: ex.Stack}
+		if diff := cmp.Diff(want, ex); diff != "" {
+			t.Errorf("call %d: %s", i, diff)
 		}
 	}
 	if status, text := s.call(t, http.MethodPut, "/api/functions/broken",
@@ -141,6 +153,19 @@ func TestFunctions(t *testing.T) {
 		if r := s.invoke(t, "endless", map[string]any{}); r.Status != execution.TimedOut || deref(r.Limit) != "wall" {
 			t.Errorf("%s %v", r.Status, deref(r.Error))
 		}
+	}
+}
+
+// checkWarm checks that a saved function is warm, or that it is cold for the reason cold.
+func checkWarm(t testing.TB, name string, warm *bool, reason, cold string) {
+	t.Helper()
+	if warm == nil {
+		t.Errorf("%s: does not say whether it is warm", name)
+	} else if *warm != (cold == "") {
+		t.Errorf("%s: warm is %v", name, *warm)
+	}
+	if reason != cold {
+		t.Errorf("%s: cold because %q, want %q", name, reason, cold)
 	}
 }
 
