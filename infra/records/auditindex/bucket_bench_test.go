@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/airlock-run/airlock/infra/records/auditindex"
 	"github.com/airlock-run/airlock/infra/records/recordstest"
 	"github.com/airlock-run/airlock/infra/records/s3records"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -94,27 +93,12 @@ func BenchmarkBucket(b *testing.B) {
 	b.Run("build", func(b *testing.B) {
 		requests.report(b)
 		for b.Loop() {
-			began := time.Now()
-			made, err := auditindex.Open(b.Context(), b.TempDir(), s, auditindex.Config{Patience: time.Hour})
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Cleanup(func() { _ = made.Close() }) // the benchmark is over
-			if f, err := made.Summary(b.Context(), audit.Query{}); err != nil || f.Records != int64(n) {
-				b.Fatal(f.Records, err)
-			}
-			b.ReportMetric(float64(n)/time.Since(began).Seconds(), "records/s")
+			rebuild(b, s, n)
 		}
 		requests.report(b)
 	})
-	x, err := auditindex.Open(b.Context(), b.TempDir(), s, auditindex.Config{Patience: time.Hour})
-	if err != nil {
-		b.Fatal(err)
-	}
+	x := built(b, s, n)
 	defer x.Close()
-	if _, err := x.Summary(b.Context(), audit.Query{}); err != nil {
-		b.Fatal(err)
-	}
 	b.Run("page", list(x, audit.Query{}))
 	b.Run("function", list(x, audit.Query{Function: "report"}))
 	b.Run("summary", func(b *testing.B) {
