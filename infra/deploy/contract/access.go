@@ -122,8 +122,18 @@ func publicPrincipal(v any) bool {
 	return false
 }
 
+// packagesARN begins the ARNs of the npm packages of the deployment.
+const packagesARN = "arn:${AWS::Partition}:s3:::${Packages}/"
+
+// readsOnly reports whether an action reads what the role that runs code may read: what was handed over to it, and the
+// packages of the deployment.
+func readsOnly(action, arn string) bool {
+	return action == "s3:GetObject" && (strings.HasSuffix(arn, "/handover/*") || arn == packagesARN+"packages.json" ||
+		arn == packagesARN+"archives/*")
+}
+
 // checkWriteOnly checks that the role that runs code can add audit records and do nothing else to them, and that it
-// reads only what was handed over to it.
+// reads only what was handed over to it and the packages of the deployment.
 func checkWriteOnly(t *template, r *report) {
 	running := map[string]bool{}
 	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {
@@ -138,14 +148,11 @@ func checkWriteOnly(t *template, r *report) {
 		}
 		for _, res := range list(s.body["Resource"]) {
 			bucket := t.resources[target(res)]
-			if bucket.kind != "AWS::S3::Bucket" {
-				continue
-			}
 			if bucket.props["ObjectLockEnabled"] != true {
 				for _, action := range list(s.body["Action"]) {
-					if text(action) != "s3:GetObject" || !strings.HasSuffix(text(res), "/handover/*") {
-						r.add("read-only", s.in, "may %s on %s; code may be given s3:GetObject below handover/ alone", text(action),
-							text(res))
+					if strings.HasPrefix(text(action), "s3:") && !readsOnly(text(action), text(res)) {
+						r.add("read-only", s.in, "may %s on %s; code may be given s3:GetObject below handover/ and of packages alone",
+							text(action), text(res))
 					}
 				}
 				continue

@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -158,4 +159,30 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("%v, %v, then %v, %v", first, err, second, again)
 		}
 	})
+}
+
+// TestPackagesParameter checks that the parameter Packages takes only the place of the packages: it stands in the
+// resources of a policy statement, where a wildcard would grant more.
+func TestPackagesParameter(t *testing.T) {
+	var template struct {
+		Parameters map[string]struct {
+			AllowedPattern string `yaml:"AllowedPattern"`
+		} `yaml:"Parameters"`
+	}
+	if err := yaml.Unmarshal(read(t, root), &template); err != nil {
+		t.Fatal(err)
+	}
+	pattern, err := regexp.Compile(template.Parameters["Packages"].AllowedPattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place, want := range map[string]bool{
+		"": true, "bucket": true, "my.bucket-1/a": true, "bucket/a/b_c.d=e": true,
+		"bucket/*": false, "buck?t/a": false, "*": false, "s3://bucket/a": false, "bucket/": false, "bucket//a": false,
+		"bucket/${AWS::StackName}": false, "bucket/a\nb": false, "b/a": false,
+	} {
+		if got := pattern.MatchString(place); got != want {
+			t.Errorf("%q is accepted: %v, want %v", place, got, want)
+		}
+	}
 }
