@@ -2,22 +2,15 @@ package gateway_test
 
 import (
 	"context"
-	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/gateway/callbacks"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/deployment"
@@ -159,83 +152,6 @@ func TestAsyncRefuses(t *testing.T) {
 	s.do(t, "DELETE", location, "", ann).problem(t, 409)
 }
 
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	began := make(chan string, 10)
-	s := kept(t, options{config: gateway.Config{Places: 1}, invoke: func(
-		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
-	) (execution.Reply, error) {
-		began <- inv.ID
-		<-ctx.Done()
-		return execution.Reply{}, ctx.Err()
-	}})
-	post := func() string {
-		return want(t, s.do(t, "POST", "/api/execute", code("1"), prefer), 202).Header.Get("Location")
-	}
-	runs := post()
-	if id := <-began; "/api/result/"+id != runs {
-		t.Fatalf("%s runs, not %s", id, runs)
-	}
-	waits := post()
-	want(t, s.do(t, "GET", runs, ""), 200, `"status":"running"`)
-	if after := want(t, s.do(t, "GET", waits, ""), 200, `"status":"queued"`).Header.Get("Retry-After"); after != "1" {
-		t.Errorf("a queued result has Retry-After %q", after)
-	}
-	for _, location := range []string{waits, runs} {
-		want(t, s.do(t, "DELETE", location, ""), 200, `"status":"cancelled"`)
-		want(t, s.do(t, "GET", location, ""), 200, `"status":"cancelled"`)
-		want(t, s.do(t, "DELETE", location, ""), 200, `"status":"cancelled"`)
-		if r, err := s.records.Get(t.Context(), strings.TrimPrefix(location, "/api/result/")); err != nil ||
-			r.Status != "cancelled" {
-			t.Errorf("%s: recorded as %q, %v", location, r.Status, err)
-		}
-	}
-	select {
-	case id := <-began:
-		t.Errorf("%s ran", id)
-	default:
-	}
-}
-
-// Callers with the scope cancel the jobs of their tenant that others submitted, and those of webhooks. They see no
-// result.
-func TestCancelOthers(t *testing.T) {
-	t.Parallel()
-	began := make(chan string, 10)
-	s := kept(t, options{auth: tokens(t), config: gateway.Config{Places: 1}, invoke: func(
-		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
-	) (execution.Reply, error) {
-		began <- inv.ID
-		<-ctx.Done()
-		return execution.Reply{}, ctx.Err()
-	}})
-	ann := tenantToken(t, "ann", "acme", "execute functions")
-	running := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer, ann), 202).json(t)["id"].(string)
-	<-began
-	queued := want(t, s.do(t, "POST", "/api/execute", code("1"), prefer, ann), 202).json(t)["id"].(string)
-	saved := s.do(t, "PUT", "/api/functions/push", `{"code":"1","hook":{"scheme":"none","async":true}}`, ann)
-	path := want(t, saved, 201).json(t)["hook"].(map[string]any)["path"].(string)
-	hooked := want(t, s.do(t, "POST", path, `{}`), 202).json(t)["id"].(string)
-	for _, id := range []string{queued, hooked, running} {
-		for _, as := range []string{
-			tenantToken(t, "bob", "acme", "execute"), tenantToken(t, "bob", "acme", "execute audit:read functions approve"),
-			tenantToken(t, "wes", "other", "execute cancel"),
-		} {
-			want(t, s.do(t, "DELETE", "/api/executions/"+id, "", as), 404)
-		}
-		want(t, s.do(t, "DELETE", "/api/executions/"+id, "", tenantToken(t, "wes", "acme", "cancel")), 403)
-		warden := tenantToken(t, "wes", "acme", "execute cancel")
-		body := want(t, s.do(t, "DELETE", "/api/executions/"+id, "", warden), 202).json(t)
-		if diff := cmp.Diff(map[string]any{"id": id, "status": "cancelled"}, body); diff != "" {
-			t.Errorf("the answer differs (-want +got):\n%s", diff)
-		}
-		want(t, s.do(t, "GET", "/api/result/"+id, "", warden), 404)
-		if r, err := s.records.Get(t.Context(), id); err != nil || r.Status != "cancelled" {
-			t.Errorf("%s: recorded as %q, %v", id, r.Status, err)
-		}
-	}
-}
-
 // heldState stores the end of a job only when it may.
 type heldState struct {
 	gateway.State
@@ -280,156 +196,6 @@ func TestResultIsStoredBeforeItIsShown(t *testing.T) {
 	v, failed := use(t, agent, "get_execution", map[string]any{"id": id})
 	if has(t, v, map[string]any{"status": "completed", "result.code": "1"}); failed {
 		t.Error("it failed")
-	}
-}
-
-// A cancelled job that has not begun is not cancelled without a record. If the record cannot be written, the job is
-// ended with one later, and does not run.
-func TestCancelWithoutRecord(t *testing.T) {
-	t.Parallel()
-	began := make(chan string, 10)
-	s := kept(t, options{config: gateway.Config{Places: 1}, invoke: func(
-		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
-	) (execution.Reply, error) {
-		began <- inv.ID
-		<-ctx.Done()
-		return execution.Reply{}, ctx.Err()
-	}})
-	post := func() string {
-		return want(t, s.do(t, "POST", "/api/execute", code("1"), prefer), 202).Header.Get("Location")
-	}
-	runs := post()
-	<-began
-	waits := post()
-	s.records.breaks(errors.New("the disk is full"))
-	want(t, s.do(t, "DELETE", waits, ""), 503, "unrecorded")
-	want(t, s.do(t, "GET", waits, ""), 200, `"status":"queued"`)
-	s.records.breaks(nil)
-	want(t, s.do(t, "DELETE", runs, ""), 200, `"status":"cancelled"`)
-	want(t, s.ended(t, waits), 200, `"status":"cancelled"`)
-	if r, err := s.records.Get(t.Context(), strings.TrimPrefix(waits, "/api/result/")); err != nil ||
-		r.Status != "cancelled" {
-		t.Errorf("recorded as %q, %v", r.Status, err)
-	}
-	select {
-	case id := <-began:
-		t.Errorf("%s ran", id)
-	default:
-	}
-}
-
-// told waits until the owner of a job reads what a test expects of its callback.
-func (s *served) told(t *testing.T, location string, is func(map[string]any) bool) map[string]any {
-	t.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	for {
-		a := want(t, s.do(t, "GET", location, ""), 200)
-		to, ok := a.json(t)["callback"].(map[string]any)
-		if !ok || to["secret"] != nil {
-			t.Fatalf("%s", a.body)
-		}
-		if is(to) {
-			return to
-		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			t.Fatal(to)
-		}
-	}
-}
-
-func TestCallbackIsAStandardWebhook(t *testing.T) {
-	t.Parallel()
-	type delivery struct {
-		header http.Header
-		body   []byte
-	}
-	got := make(chan delivery, 10)
-	var calls atomic.Int32
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		if calls.Add(1) == 1 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-		got <- delivery{r.Header, body}
-	}))
-	t.Cleanup(receiver.Close)
-	const own = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	s := kept(t, options{config: gateway.Config{Callbacks: callbacks.Rules{OpenedHosts: []string{"127.0.0.1"}}}})
-	a := want(
-		t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+receiver.URL+`/x"}`, prefer), 202,
-		`"callbackSecret":"whsec_`,
-	)
-	given := a.json(t)["callbackSecret"].(string)
-	id := a.json(t)["id"].(string)
-	signer, err := standardwebhooks.NewWebhook(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ids []string
-	for range 2 {
-		d := <-got
-		if err := signer.Verify(d.body, d.header); err != nil {
-			t.Errorf("%v: %v", d.header, err)
-		}
-		if !strings.Contains(string(d.body), `"type":"execution.completed"`) ||
-			!strings.Contains(string(d.body), `"data":{"id":"`+id) {
-			t.Errorf("%s", d.body)
-		}
-		ids = append(ids, d.header.Get("webhook-id"))
-	}
-	if len(slices.Compact(ids)) != 1 {
-		t.Errorf("ids %v", ids)
-	}
-	if to := s.told(
-		t, a.Header.Get("Location"), func(to map[string]any) bool { return to["state"] == "delivered" },
-	); to["attempts"] != 2.0 {
-		t.Error(to)
-	}
-	a = want(
-		t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":{"url":"`+receiver.URL+`","secret":"`+own+`"}}`, prefer),
-		202,
-	)
-	if strings.Contains(string(a.body), "callbackSecret") {
-		t.Errorf("%s", a.body)
-	}
-	if signer, err = standardwebhooks.NewWebhook(own); err != nil {
-		t.Fatal(err)
-	}
-	if d := <-got; signer.Verify(d.body, d.header) != nil {
-		t.Errorf("%v", d.header)
-	}
-}
-
-// A receiver at an address that is neither public nor opened is not called.
-func TestCallbackObeysEgress(t *testing.T) {
-	t.Parallel()
-	receiver := httptest.NewServer(
-		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the receiver was called") }),
-	)
-	t.Cleanup(receiver.Close)
-	s := kept(t, options{})
-	for _, address := range []string{receiver.URL, "http://169.254.169.254/", "https://[::1]/", "http://10.0.0.1:8080"} {
-		if detail, _ := s.do(
-			t, "POST", "/api/execute", `{"code":"1","callback":"`+address+`"}`, prefer,
-		).problem(t, 400); !strings.Contains(detail, "EGRESS_ALLOW") {
-			t.Errorf("%s: %s", address, detail)
-		}
-	}
-	// A name is resolved again when the receiver is called.
-	name := strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)
-	a := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","callback":"`+name+`"}`, prefer), 202)
-	to := s.told(t, a.Header.Get("Location"), func(to map[string]any) bool { return to["attempts"].(float64) > 0 })
-	members(t, to, map[string]any{"state": "pending", "url": name})
-	if to["next"] == "" || !strings.Contains(to["problem"].(string), "EGRESS_ALLOW") {
-		t.Error(to)
 	}
 }
 
