@@ -93,7 +93,7 @@ func portable(r *run, script Script) error {
 	case r.engine.processes == nil:
 		return fmt.Errorf("engine %q: this sandbox has only QuickJS", script.Engine)
 	case script.Seed != nil, r.grants.Replay != nil, r.grants.Debug != Debug{}, r.grants.Limits.Ticks > 0:
-		return fmt.Errorf("engine %q has no seed, replay, reports or ticks", script.Engine)
+		return fmt.Errorf("engine %q does not support a seed, replay, reports or ticks", script.Engine)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ type Package struct {
 // name of a module of Node.
 func BundlePackage(name string, tree map[string][]byte) (string, error) {
 	if _, is := nodemodule.Name(name); is {
-		return "", errors.New("code that imports it means the module of Node")
+		return "", errors.New("its name is that of a module of Node")
 	}
 	s, ex := source.OfPackages([]string{"import " + name}, tree)
 	if ex != nil {

@@ -50,7 +50,7 @@ func (e *Engine) Resume(
 		return Result{}, err
 	}
 	if s.Script != hashOfScript(script) {
-		return Result{}, fmt.Errorf("%w: it is of another script", ErrSnapshot)
+		return Result{}, fmt.Errorf("%w: it belongs to another script", ErrSnapshot)
 	}
 	if err := g.takeState(s); err != nil {
 		return Result{}, err

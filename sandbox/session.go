@@ -34,7 +34,7 @@ func (e *Engine) Step(ctx context.Context, from []byte, script Script, grants Gr
 	defer r.abandon()
 	g := segment{r}
 	if script.Engine != "" {
-		return Result{}, fmt.Errorf("engine %q has no sessions", script.Engine)
+		return Result{}, fmt.Errorf("engine %q does not support sessions", script.Engine)
 	}
 	before, err := g.beginStep(from, script)
 	if err != nil {
@@ -92,7 +92,7 @@ func (g segment) beginStep(from []byte, script Script) (*snapshot.State, error) 
 		return nil, err
 	}
 	if s.Step == 0 || s.Script != noScript {
-		return nil, fmt.Errorf("%w: it is not of a session between two steps", ErrSnapshot)
+		return nil, fmt.Errorf("%w: it was not taken between two steps of a session", ErrSnapshot)
 	}
 	return s, g.takeState(s)
 }

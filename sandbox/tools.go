@@ -28,7 +28,7 @@ func (t Tool) config(depth int, memory hostops.Background) tool.Config {
 }
 
 // errNobody is the error of a call of a durable tool, which nothing makes.
-var errNobody = errors.New("a durable tool calls nobody")
+var errNobody = errors.New("a durable tool has no endpoint")
 
 // toolset are the tools of a run, by name.
 type toolset map[string]*tool.Tool

@@ -54,7 +54,7 @@ func (d Dialer) transport(wall time.Duration) *outbound.Transport {
 func (d Dialer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	t, ok := ctx.Value(targetKey{}).(*target)
 	if !ok {
-		return nil, errors.New("a connection without a target")
+		return nil, errors.New("the connection has no target")
 	}
 	if d.Connect != nil {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)

@@ -102,7 +102,7 @@ func instanceOf(ctx context.Context) *Instance {
 // noRandom replaces wazero's own source of randomness, which is costly to seed for every instance. Nothing reads it.
 type noRandom struct{}
 
-func (noRandom) Read([]byte) (int, error) { return 0, errors.New("no randomness here") }
+func (noRandom) Read([]byte) (int, error) { return 0, errors.New("random numbers are not available") }
 
 // instantiate makes an instance over the memory m, still without a host. On failure m is released.
 func (r *Runtime) instantiate(ctx context.Context, m *region) (*Instance, error) {

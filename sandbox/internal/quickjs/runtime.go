@@ -18,7 +18,7 @@ import (
 const FuelInterval = 20_000
 
 // errExit ends a run whose engine called exit or abort.
-var errExit = errors.New("the engine gave up")
+var errExit = errors.New("the engine exited")
 
 // RuntimeConfig configures NewRuntime. The zero value works.
 type RuntimeConfig struct {

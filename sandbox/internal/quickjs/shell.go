@@ -34,7 +34,7 @@ const (
 	shellSection = "airlock"
 )
 
-var errShell = errors.New("the code that was found is not the engine's")
+var errShell = errors.New("the cached code is not the engine's")
 
 // shell returns module without its code, and with facts.
 func shell(module []byte, facts rewrite.Host) ([]byte, error) {

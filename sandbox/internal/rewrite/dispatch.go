@@ -36,7 +36,7 @@ type entry struct {
 }
 
 var (
-	errTable = errors.New("the function table has an entry that is no function of the module")
+	errTable = errors.New("the function table has an entry that is not a function of the module")
 	errTypes = errors.New("a type is not a function type of the module")
 )
 

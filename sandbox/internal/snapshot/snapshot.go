@@ -25,7 +25,7 @@ var (
 	// ErrDamaged reports bytes that are no snapshot, or a damaged one.
 	ErrDamaged = errors.New("the snapshot is damaged")
 	// ErrVersion reports a snapshot of another version of the format.
-	ErrVersion = errors.New("the snapshot is of another version")
+	ErrVersion = errors.New("the snapshot has another version")
 	// ErrTooLarge reports a snapshot whose body exceeds the limit.
 	ErrTooLarge = errors.New("the snapshot is too large")
 )
