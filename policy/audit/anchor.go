@@ -141,16 +141,16 @@ func ParseHead(line string) (Head, error) {
 	var err error
 	if h.Seq, err = strconv.ParseInt(fields[1], 10, 64); err != nil || h.Seq < 1 ||
 		strconv.FormatInt(h.Seq, 10) != fields[1] {
-		return Head{}, errors.New("the number of a record is a whole number from 1 on")
+		return Head{}, errors.New("the record number must be a whole number from 1")
 	}
 	if _, err := ulid.ParseStrict(h.Writer); err != nil {
-		return Head{}, errors.New("a writer's name is a ULID")
+		return Head{}, errors.New("the writer must be a ULID")
 	}
 	if len(h.Hash) != hexSize || strings.Trim(h.Hash, "0123456789abcdef") != "" {
-		return Head{}, errors.New("a hash is 64 hexadecimal digits")
+		return Head{}, errors.New("the hash must be 64 hexadecimal digits")
 	}
 	if h.ID != "" && !ValidID(h.ID) {
-		return Head{}, errors.New("the last field is no id of a record")
+		return Head{}, errors.New("the last field must be the ID of a record")
 	}
 	return h, nil
 }

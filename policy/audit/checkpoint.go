@@ -36,7 +36,7 @@ func SignCheckpoint(heads []Head, at time.Time, signer note.Signer) ([]byte, err
 	for _, h := range heads {
 		line := h.String()
 		if again, err := ParseHead(line); err != nil || again != h {
-			return nil, fmt.Errorf("writer %.40q cannot stand in a checkpoint", h.Writer)
+			return nil, fmt.Errorf("writer %.40q cannot be part of a checkpoint", h.Writer)
 		}
 		lines = append(lines, line)
 	}
@@ -64,7 +64,7 @@ func OpenCheckpoint(doc []byte, verifier note.Verifier) (Anchor, error) {
 	invalid := (*note.InvalidSignatureError)(nil)
 	switch {
 	case errors.As(err, &invalid):
-		return Anchor{}, fmt.Errorf("has a signature of %s that does not hold: it was altered", verifier.Name())
+		return Anchor{}, fmt.Errorf("has an invalid signature of %s: it was altered", verifier.Name())
 	case errors.As(err, &unverified):
 		return Anchor{}, fmt.Errorf("is not signed by %s with this key", verifier.Name())
 	case err != nil:
@@ -80,7 +80,7 @@ func OpenCheckpoint(doc []byte, verifier note.Verifier) (Anchor, error) {
 	}
 	leaves := lines[4:]
 	if strconv.Itoa(len(leaves)) != lines[1] {
-		return Anchor{}, fmt.Errorf("says that it has %.20q writers and has %d", lines[1], len(leaves))
+		return Anchor{}, fmt.Errorf("claims %.20q writers but has %d", lines[1], len(leaves))
 	}
 	root, err := treeHash(leaves)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 )
 
 // ErrIncomplete is returned by Earlier if a record is missing.
-var ErrIncomplete = errors.New("what it continues cannot be run again")
+var ErrIncomplete = errors.New("the executions that it continues cannot be replayed")
 
 // A Reader reads records, as a Store does.
 type Reader interface {

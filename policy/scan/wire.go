@@ -55,7 +55,7 @@ func (in Input) MarshalBinary() ([]byte, error) {
 func (in *Input) UnmarshalBinary(b []byte) error {
 	end := slices.Index(b, '\n')
 	if end < 0 {
-		return errors.New("scan: an input whose head does not end")
+		return errors.New("scan: the head of the input has no end")
 	}
 	var head inputHead
 	if err := json.Unmarshal(b[:end], &head); err != nil {
@@ -64,7 +64,7 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 	rest := string(b[end+1:])
 	cut := func(n int) (string, error) {
 		if n < 0 || n > len(rest) {
-			return "", fmt.Errorf("scan: a source of %d bytes in %d", n, len(rest))
+			return "", fmt.Errorf("scan: the input announces a source of %d bytes but has %d", n, len(rest))
 		}
 		source := rest[:n]
 		rest = rest[n:]
@@ -87,7 +87,7 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 		}
 	}
 	if rest != "" {
-		return fmt.Errorf("scan: %d bytes behind the sources of an input", len(rest))
+		return fmt.Errorf("scan: the input has %d bytes after its sources", len(rest))
 	}
 	*in = out
 	return nil

@@ -39,7 +39,7 @@ type Schema struct {
 	ctx      context.Context // of the check in progress
 }
 
-var errJudgement = errors.New("judging it takes too many steps")
+var errJudgement = errors.New("checking a value against it takes too many steps")
 
 // New compiles text. It returns nil for no text.
 func New(text json.RawMessage) (*Schema, error) {
@@ -100,7 +100,7 @@ func (s *Schema) compile(text json.RawMessage) error {
 type nothing struct{}
 
 func (nothing) Load(url string) (any, error) {
-	return nil, fmt.Errorf("a schema must not refer to %q: only to itself", cut(url, 100))
+	return nil, fmt.Errorf("a schema must not refer to %q; it may refer only to itself", cut(url, 100))
 }
 
 // step counts each application of a schema object to a value.

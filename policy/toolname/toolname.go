@@ -52,13 +52,13 @@ func Check(name string) error {
 	case namespace == "" || len(name) > MaxBytes:
 		return fmt.Errorf(`must be "namespace:method" or "namespace.method" of at most %d bytes`, MaxBytes)
 	case namespace[0] >= '0' && namespace[0] <= '9':
-		return errors.New("starts with a digit, as no JavaScript name does")
+		return errors.New("starts with a digit; a JavaScript name cannot")
 	case Plain(name) != name:
-		return errors.New("has characters that are not visible")
+		return errors.New("has invisible characters")
 	case Reserved(namespace) || builtin(namespace):
-		return fmt.Errorf("its namespace %s is a name of the language or of the sandbox", namespace)
+		return fmt.Errorf("its namespace %s is reserved by the language or the sandbox", namespace)
 	case called(method):
-		return fmt.Errorf("its method %s is one that the language calls by itself", method)
+		return fmt.Errorf("its method %s is reserved: the language calls it implicitly", method)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func ParseTree(o *Outline, b *cost.Budget) (*Tree, error) {
 	return nil, err
 }
 
-var errTooMuch = errors.New("more work than a scan may take")
+var errTooMuch = errors.New("a scan may not take more work")
 
 // mayBeExpression reports whether code may be valid in parentheses though it is not as statements: an object literal,
 // or a function or class without a name.
@@ -76,7 +76,7 @@ func parseText(text, prefix, suffix string, module bool) (t *Tree, err error) {
 		return nil, err
 	}
 	if ast == nil {
-		return nil, errors.New("the parser gave nothing")
+		return nil, errors.New("the parser returned nothing")
 	}
 	t = &Tree{List: ast.List, Buf: buf, Text: text}
 	if prefix != "" {
