@@ -156,7 +156,7 @@ func (w work) request(kind Kind, carried []byte, event any) (execution.Request, 
 	}
 	input, err := json.Marshal(event)
 	if err != nil {
-		return request, &execution.Error{Code: execution.Internal, Message: "the event cannot be handed to the code",
+		return request, &execution.Error{Code: execution.Internal, Message: "the event cannot be passed to the code",
 			Err: err}
 	}
 	request.Input = input

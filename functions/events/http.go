@@ -74,7 +74,7 @@ func (w work) admit(x exchange) (execution.Request, bool, *reply) {
 	}
 	if int64(len(body)) > w.cfg.MaxBody {
 		return refuse(problem(&execution.Error{Code: execution.TooLarge,
-			Message: fmt.Sprintf("the body has %d bytes; at most %d are taken", len(body), w.cfg.MaxBody)}))
+			Message: fmt.Sprintf("the body has %d bytes; at most %d are accepted", len(body), w.cfg.MaxBody)}))
 	}
 	if !x.authenticated && !w.cfg.OpenHTTP && (w.cfg.Verify == nil || w.cfg.Verify(x.header.Clone(), body) != nil) {
 		return refuse(status(http.StatusUnauthorized, "the request carries no credentials that are accepted here", ""))

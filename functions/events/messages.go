@@ -54,7 +54,7 @@ func (w work) runMessage(ctx context.Context, message lambdaevents.SQSMessage) e
 		return err
 	}
 	if !w.enoughTime(ctx, request) {
-		return &execution.Error{Code: execution.Unavailable, Message: "too little time is left of this invocation"}
+		return &execution.Error{Code: execution.Unavailable, Message: "this invocation has too little time left"}
 	}
 	caller := execution.Caller{Subject: execution.Subject(execution.KindQueue, message.Attributes["SenderId"]),
 		Tenant: tenant(ctx)}

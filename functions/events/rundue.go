@@ -34,8 +34,8 @@ func RunDue(
 		case kind == Queue:
 			return runMessages(ctx, payload, run)
 		case kind != Schedule:
-			return nil, invalid("", "an event of kind "+string(kind)+" is none that this function serves: it runs jobs, and "+
-				"is called by the gateway, by a queue and by the clock")
+			return nil, invalid("", "this function does not serve events of kind "+string(kind)+": it runs jobs for the "+
+				"gateway, a queue and the clock")
 		}
 		return nil, run(ctx, "")
 	}

@@ -30,9 +30,9 @@ func TestRunDue(t *testing.T) {
 		{string(execution.RunDuePayload(id)), id, ""},
 		{string(read(t, "../../infra/deploy/events/scheduled.json")), "", ""},
 		{strings.Replace(string(execution.RunDuePayload(id)), id, "", 1), "none", "turn.job: must be"},
-		{`{"code":"1"}`, "none", "an event of kind direct is none that this function serves"},
-		{string(read(t, "../../infra/deploy/events/function-url.json")), "none", "an event of kind function-url is none"},
-		{string(read(t, "../../infra/deploy/events/eventbridge.json")), "none", "an event of kind eventbridge is none"},
+		{`{"code":"1"}`, "none", "this function does not serve events of kind direct"},
+		{string(read(t, "../../infra/deploy/events/function-url.json")), "none", "not serve events of kind function-url"},
+		{string(read(t, "../../infra/deploy/events/eventbridge.json")), "none", "not serve events of kind eventbridge"},
 		{`{"Records":[{"eventSource":"aws:s3"}]}`, "none", `an event of "aws:s3"`},
 		{`{`, "none", "JSON"},
 	} {

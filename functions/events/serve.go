@@ -135,7 +135,7 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 	inv, err := execution.DecodeInvocation(payload)
 	if err == nil && handed != "" && inv.ID != handed {
 		err = &execution.Error{Code: execution.InvalidRequest, Field: "handover.id",
-			Message: "is not that of the invocation that was handed over"}
+			Message: "does not match the invocation that was handed over"}
 	}
 	if err == nil {
 		err = s.complete(&inv)
@@ -151,7 +151,7 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 	}
 	if err == nil && !inv.StartBefore.IsZero() && s.now().After(inv.StartBefore) {
 		err = &execution.Error{Code: execution.Throttled,
-			Message: "came after the time at which it was to begin at the latest", RetryAfter: time.Second}
+			Message: "arrived after the latest time at which it may start", RetryAfter: time.Second}
 	}
 	if err != nil {
 		return nil, s.functionError(s.failure(inv.ID, err))
@@ -185,7 +185,7 @@ func (s *server) whole(ctx context.Context, payload []byte) (whole []byte, hande
 	}
 	if s.fetch == nil {
 		return nil, h.ID, &execution.Error{Code: execution.InvalidRequest, Field: "handover",
-			Message: "this function has no store that requests are handed over in; set HANDOVER_STORE"}
+			Message: "this function has no store for handed-over requests; set HANDOVER_STORE"}
 	}
 	whole, err = s.fetch(ctx, h)
 	return whole, h.ID, err

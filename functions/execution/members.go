@@ -104,7 +104,7 @@ func readMembers(dec *jsontext.Decoder, a Abridged, b []byte) (members []Member,
 		return nil, err
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("the body continues after its end")
+		return nil, errors.New("the body has data after its JSON value")
 	}
 	return members, nil
 }

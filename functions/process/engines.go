@@ -94,7 +94,7 @@ func OpenEngines(ctx context.Context, s EngineSettings, log *slog.Logger) (_ *En
 	for _, name := range s.On {
 		kind, ok := foreign.KindNamed(name)
 		if !ok {
-			return nil, fmt.Errorf("engine %s is not available; there are %s", name, strings.Join(engineNames(), ", "))
+			return nil, fmt.Errorf("engine %s is not available; available are %s", name, strings.Join(engineNames(), ", "))
 		}
 		program, err := exec.LookPath(cmp.Or(s.Programs[name], kind.Binary))
 		if err != nil {

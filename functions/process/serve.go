@@ -65,7 +65,7 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	)
 	if set.Sealed {
 		if link, outside, err = sealed.Inherited(); err != nil {
-			return fmt.Errorf("a function process is started by airlock serve, and not by hand: %w", err)
+			return fmt.Errorf("airlock serve starts function processes; they cannot be started by hand: %w", err)
 		}
 		set.Secret = outside.Secret
 	}

@@ -88,7 +88,7 @@ type replayedCalls struct{ noTools }
 func (replayedCalls) Tool(string) (CallVia, time.Duration, bool) {
 	return func(http.RoundTripper) func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		return func(context.Context, json.RawMessage) (json.RawMessage, error) {
-			return nil, errors.New("a replay calls no server")
+			return nil, errors.New("a replay does not call servers")
 		}
 	}, 0, true
 }

@@ -32,7 +32,7 @@ type Replayed struct {
 func (r *Runner) Replay(ctx context.Context, rec audit.Record, earlier ...audit.Record) (Replayed, error) {
 	begins := append(slices.Clip(earlier), rec)[0]
 	if max(begins.Segment, begins.Step, 1) > 1 && !begins.Restarted {
-		return Replayed{}, fmt.Errorf("%s continues an earlier execution, whose record is not given", begins.ID)
+		return Replayed{}, fmt.Errorf("%s continues an earlier execution, whose record is missing", begins.ID)
 	}
 	var state played
 	for _, e := range earlier {

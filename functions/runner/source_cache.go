@@ -40,7 +40,7 @@ func (s *sourceCache) complete(inv *execution.Invocation) (codeSHA256 string, er
 		defer s.mu.Unlock()
 		found, ok := s.entries[key]
 		if !ok {
-			return "", &execution.Error{Code: execution.SourcesNeeded, Message: "the function has not met these sources yet"}
+			return "", &execution.Error{Code: execution.SourcesNeeded, Message: "the function does not have these sources yet"}
 		}
 		inv.Request = inv.Request.WithSources(found.sources)
 		return found.codeSHA256, nil
@@ -48,7 +48,7 @@ func (s *sourceCache) complete(inv *execution.Invocation) (codeSHA256 string, er
 	sum := brought.Sum()
 	if inv.Content != "" && inv.Content != sum {
 		return "", &execution.Error{Code: execution.InvalidRequest, Field: "content",
-			Message: "is not the sum of the sources that come with it"}
+			Message: "does not match the hash of the sources in the request"}
 	}
 	inv.Content, key.sum = sum, sum
 	found := sourceEntry{brought, governance.Hash([]byte(inv.Request.Main()))}

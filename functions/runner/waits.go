@@ -30,7 +30,7 @@ func segment(
 	if step := of.Session; step != nil {
 		stepper, ok := s.(Stepper)
 		if !ok {
-			return sandbox.Result{}, errors.New("this sandbox has no sessions")
+			return sandbox.Result{}, errors.New("this sandbox does not support sessions")
 		}
 		return stepper.Step(ctx, step.Snapshot, script, grants)
 	}

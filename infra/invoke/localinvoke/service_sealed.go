@@ -62,7 +62,7 @@ func (s service) vouch(ctx context.Context, c *call) (vouched, error) {
 	}
 	if is && inv.ID != h.ID {
 		return known, &execution.Error{Code: execution.InvalidRequest, Field: "handover.id",
-			Message: "is not that of the invocation that was handed over"}
+			Message: "does not match the invocation that was handed over"}
 	}
 	if inv.ReceivedAt.IsZero() {
 		inv.ReceivedAt = known.handed
