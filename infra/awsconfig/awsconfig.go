@@ -55,7 +55,7 @@ func bound(stack *middleware.Stack) error {
 			if answer, ok := out.RawResponse.(*smithyhttp.Response); ok {
 				return answer.Response, nil // whose body becomes a bounded one
 			}
-			return nil, errors.New("the answer is not one of HTTP")
+			return nil, errors.New("the response is not HTTP")
 		})
 		_, err = lookups().Bound(send).RoundTrip((&http.Request{}).WithContext(ctx))
 		return out, metadata, err

@@ -102,7 +102,7 @@ func (l *list) add(t *sdk.Tool) bool {
 	tool, err := toolOf(l.server, t, l.secret)
 	if err == nil {
 		if _, method := execution.ToolGlobal(tool.Name); l.called[method] {
-			err = fmt.Errorf("another of its tools is called as .%s too", method)
+			err = fmt.Errorf("another of its tools is also called as .%s", method)
 		} else {
 			l.called[method] = true
 		}
@@ -162,7 +162,7 @@ func schemaOf(schema any, secret string) (json.RawMessage, error) {
 	}
 	b, err := hiddenJSON(schema, secret)
 	if err != nil {
-		return nil, fmt.Errorf("its schema is no JSON: %w", err)
+		return nil, fmt.Errorf("its schema is not JSON: %w", err)
 	}
 	if len(b) > maxJSON || string(b) == "null" {
 		return nil, nil

@@ -170,7 +170,7 @@ func (t *tail) last() string {
 	return toolname.Plain(clip(strings.ToValidUTF8(lines[len(lines)-1], "�")))
 }
 
-var errOutput = errors.New("it writes more than a server may")
+var errOutput = errors.New("it writes more than a server is allowed to")
 
 // A boundedReader fails if more is written than a server may write.
 type boundedReader struct {

@@ -22,7 +22,7 @@ const (
 )
 
 // ErrNoPackages means that a bucket has no packages below a prefix.
-var ErrNoPackages = errors.New("the bucket has no " + indexKey + " there; airlock packages push writes it")
+var ErrNoPackages = errors.New("the bucket has no " + indexKey + " under this prefix; airlock packages push writes it")
 
 type index struct {
 	Lock  json.RawMessage `json:"lock"`
@@ -125,7 +125,7 @@ func (s *Store) Push(ctx context.Context, bucket *s3objects.Store) error {
 		_, err = bucket.Replace(ctx, indexKey, text, tag)
 	}
 	if errors.Is(err, s3objects.ErrChanged) {
-		return errors.New("somebody else has changed the packages of the bucket meanwhile; try again")
+		return errors.New("the packages of the bucket have changed in the meantime; try again")
 	}
 	return err
 }

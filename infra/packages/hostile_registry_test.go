@@ -99,12 +99,12 @@ func TestHostileRegistry(t *testing.T) {
 			"unpacks to more"},
 		"no archive":          {is([]byte("text")), "not compressed"},
 		"half an archive":     {is(archive(t, "package/a.js", "1")[:40]), "read the archive"},
-		"prototype":           {needs("__proto__", "1"), "no name of a package"},
-		"module of Node":      {needs("node:fs", "1"), "no name of a package"},
-		"upwards":             {needs("../x", "1"), "no name of a package"},
-		"scope upwards":       {needs("@x/..", "1"), "no name of a package"},
-		"folder of modules":   {needs("node_modules", "1"), "no name of a package"},
-		"alias upwards":       {needs("y", "npm:../x@1"), "no name of a package"},
+		"prototype":           {needs("__proto__", "1"), "not the name of a package"},
+		"module of Node":      {needs("node:fs", "1"), "not the name of a package"},
+		"upwards":             {needs("../x", "1"), "not the name of a package"},
+		"scope upwards":       {needs("@x/..", "1"), "not the name of a package"},
+		"folder of modules":   {needs("node_modules", "1"), "not the name of a package"},
+		"alias upwards":       {needs("y", "npm:../x@1"), "not the name of a package"},
 		"file":                {needs("x", "file:/etc/passwd"), "no version of x"},
 		"URL":                 {needs("x", "https://example.com/x.tgz"), "no version of x"},
 		"endless range":       {needs("x", strings.Repeat("1 || ", 1000)+"9"), "no version of x"},
@@ -117,7 +117,7 @@ func TestHostileRegistry(t *testing.T) {
 			for i := range 100 {
 				r.publish(t, "x", fmt.Sprintf("1.0.%d", i), "x", fmt.Sprintf("1.0.%d", i+1))
 			}
-		}, "in the folders of more than"},
+		}, "nested in more than"},
 		"explosion": {func(t testing.TB, r *registry) {
 			for i := range 40 {
 				r.publish(t, fmt.Sprint("p", i), "1.0.0")
@@ -216,13 +216,13 @@ func TestRegistryAnswers(t *testing.T) {
 		"redirect": {func(w http.ResponseWriter, q *http.Request) {
 			http.Redirect(w, q, elsewhere.URL, http.StatusFound)
 		}, "302"},
-		"no JSON":   {write("<html>"), "what the registry says of x"},
+		"no JSON":   {write("<html>"), "read the registry's description of x"},
 		"null":      {write("null"), "no version of x"},
-		"a list":    {write("[]"), "what the registry says of x"},
-		"deep":      {write(strings.Repeat("[", 1<<20)), "what the registry says of x"},
+		"a list":    {write("[]"), "read the registry's description of x"},
+		"deep":      {write(strings.Repeat("[", 1<<20)), "read the registry's description of x"},
 		"wrong tag": {write(`{"dist-tags":{"latest":"9.9.9"},"versions":{}}`), "does not describe"},
 		"wrong kind": {write(`{"dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"dependencies":[1]}}}`),
-			"what the registry says of x@1.0.0"},
+			"read the registry's description of x@1.0.0"},
 		"null of a version": {write(`{"dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":null}}`), "of x"},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			zeros := make([]byte, 1<<20)

@@ -91,7 +91,7 @@ func readLock(text []byte) (*lock, error) {
 	}
 	for name, wanted := range root.Dependencies {
 		if l.Packages[modules+name] == nil || len(wanted) > maxRange {
-			return nil, fmt.Errorf("package-lock.json lists %.100q and has no entry for it", name)
+			return nil, fmt.Errorf("package-lock.json lists %.100q but has no entry for it", name)
 		}
 	}
 	return l, nil
@@ -212,7 +212,7 @@ func digest(integrity string) (sum [sha512.Size]byte, err error) {
 			return sum, nil
 		}
 	}
-	return sum, fmt.Errorf("there is no sha512 in the integrity %.120q", integrity)
+	return sum, fmt.Errorf("the integrity %.120q has no sha512", integrity)
 }
 
 // rangeOf returns a range as npm writes it, nil for any other text.

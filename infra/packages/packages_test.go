@@ -252,10 +252,10 @@ func TestRefusals(t *testing.T) {
 	r.publish(t, "none", "1.0.0", "good", "^2")
 	r.publish(t, "git", "1.0.0", "good", "git+https://example.com/x.git")
 	for spec, want := range map[string]string{
-		"changed": "its SHA-512 differs", "weak": "no sha512", "needs": "no name of a package",
+		"changed": "its SHA-512 differs", "weak": "no sha512", "needs": "not the name of a package",
 		"none": "no version of good in the range", "git": "no version of good in the range",
-		"absent": "404", "../x": "no name of a package", "@../x": "no name", "good@>9": "no version of good",
-		"": "no name",
+		"absent": "404", "../x": "not the name of a package", "@../x": "not the name", "good@>9": "no version of good",
+		"": "not the name",
 	} {
 		dir := t.TempDir()
 		if _, err := open(t, dir).Add(t.Context(), &packages.Registry{URL: r.URL}, []string{spec}); err == nil ||

@@ -83,7 +83,7 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 			name, wanted = cutRange(alias)
 		}
 		if !validName(n.name) || !validName(name) {
-			return fmt.Errorf("%.100q is no name of a package", n.name)
+			return fmt.Errorf("%.100q is not the name of a package", n.name)
 		}
 		if at := l.find(n.place, n.name); at != "" {
 			e := l.Packages[at]
@@ -100,7 +100,7 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 			at = n.place + "/" + at
 		}
 		if !validPlace(at) {
-			return fmt.Errorf("%s@%s lies in the folders of more than %d packages", name, version, maxDepth)
+			return fmt.Errorf("%s@%s is nested in more than %d packages", name, version, maxDepth)
 		}
 		e := &entry{Version: version, Integrity: of.Dist.Integrity, Resolved: r.archiveURL(name, version, of.Dist.Tarball),
 			Dependencies: without(of.Dependencies, of.Optional), Scripts: of.Scripts, Peers: required(of)}
@@ -161,7 +161,7 @@ func (r *Registry) choose(ctx context.Context, name, wanted string) (string, *re
 	var of *release
 	if text := p.Versions[version]; text != nil && validVersion(version) {
 		if err := json.Unmarshal(text, &of); err != nil {
-			return "", nil, fmt.Errorf("what the registry says of %s@%s: %w", name, version, err)
+			return "", nil, fmt.Errorf("read the registry's description of %s@%s: %w", name, version, err)
 		}
 	}
 	if of == nil {
@@ -196,11 +196,11 @@ func (r *Registry) packument(ctx context.Context, name string) (*packument, erro
 		return nil, err
 	}
 	if r.read += int64(len(text)); r.read > maxPackuments {
-		return nil, fmt.Errorf("the registry has described these packages in more than %d bytes", maxPackuments)
+		return nil, fmt.Errorf("the registry's descriptions of these packages have more than %d bytes", maxPackuments)
 	}
 	p := &packument{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("what the registry says of %s: %w", name, err)
+		return nil, fmt.Errorf("read the registry's description of %s: %w", name, err)
 	}
 	if r.known == nil {
 		r.known = map[string]*packument{}
@@ -257,7 +257,7 @@ func (r *Registry) get(ctx context.Context, address string, most int64) ([]byte,
 	body, err := outbound.Get(ctx, client, address,
 		"application/vnd.npm.install-v1+json, application/json;q=0.8, */*;q=0.5", most)
 	if err != nil {
-		return nil, fmt.Errorf("ask the registry: %w", err)
+		return nil, fmt.Errorf("request from the registry: %w", err)
 	}
 	return body, nil
 }

@@ -302,7 +302,7 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 			size += len(content)
 		}
 		if size > maxTree {
-			return nil, fmt.Errorf("package %s and what it depends on have more than %d bytes of sources", name, maxTree)
+			return nil, fmt.Errorf("package %s and its dependencies have more than %d bytes of sources", name, maxTree)
 		}
 	}
 	if s.treeBytes += size; s.treeBytes > maxTree {
@@ -340,7 +340,7 @@ func (s *Store) Add(ctx context.Context, r *Registry, specs []string) (*Store, e
 	for _, spec := range specs {
 		name, wanted := cutRange(spec)
 		if !validName(name) {
-			return nil, fmt.Errorf("%.100q is no name of a package; want name or name@range", spec)
+			return nil, fmt.Errorf("%.100q is not the name of a package; want name or name@range", spec)
 		}
 		if len(wanted) > maxRange {
 			return nil, fmt.Errorf("the range of %s has more than %d characters", name, maxRange)

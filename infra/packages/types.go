@@ -17,7 +17,8 @@ import (
 func (s *Store) WriteTypes(dir string) (without []string, err error) {
 	target := filepath.Join(dir, path.Clean(modules))
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is there; remove it, or name another folder: %w", target, errors.Join(err, fs.ErrExist))
+		return nil, fmt.Errorf("%s exists already; remove it, or name another folder: %w", target,
+			errors.Join(err, fs.ErrExist))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder of declarations: %w", err)

@@ -48,7 +48,7 @@ func options(query string, cfg *s3records.Config) error {
 				err = fmt.Errorf("store option spool-bytes: must be a number of bytes; got %q", value)
 			}
 		default:
-			err = fmt.Errorf("store option %q is not one; there are %s", name, known)
+			err = fmt.Errorf("store option %q is unknown; accepted are %s", name, known)
 		}
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func period(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("store option retain: must be a time such as 90d or 36h; got %q", text)
+		return 0, fmt.Errorf("store option retain: must be a duration such as 90d or 36h; got %q", text)
 	}
 	return d, nil
 }

@@ -145,5 +145,5 @@ func parse(store string) (place, error) {
 		}
 		return place{bucket: bucket, prefix: strings.Trim(prefix, "/"), query: query}, nil
 	}
-	return place{}, fmt.Errorf("store %q: file:///path/of/a/folder and s3://bucket/prefix are supported", store)
+	return place{}, fmt.Errorf("store %q: must be file:///path/of/a/folder or s3://bucket/prefix", store)
 }

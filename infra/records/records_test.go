@@ -53,12 +53,12 @@ func TestOpen(t *testing.T) {
 	}
 	cfg := records.Config{S3: s3records.Config{Endpoint: "http://127.0.0.1:1", Attempts: 1}}
 	for store, why := range map[string]string{
-		"": "no folder", "file://": "no folder", "s3://": "no bucket", "s3:///x": "no bucket", "ftp://x/y": "are supported",
+		"": "no folder", "file://": "no folder", "s3://": "no bucket", "s3:///x": "no bucket", "ftp://x/y": "must be file",
 		"s3://bucket/pre//fix": "cannot be part of a key", "s3://bucket/prefix": "cannot be used",
-		"s3://bucket/p?lok=x": "\"lok\" is not one; there are kms", "s3://bucket?spool=spool": "absolute path",
+		"s3://bucket/p?lok=x": "\"lok\" is unknown; accepted are kms", "s3://bucket?spool=spool": "absolute path",
 		"s3://bucket?retain=long":         "90d or 36h",
 		"s3://bucket?retain=90d":          "both a mode and a retention",
-		"s3://bucket?lock=some&retain=1d": "COMPLIANCE are the modes",
+		"s3://bucket?lock=some&retain=1d": "must be GOVERNANCE or COMPLIANCE",
 		"s3://bucket?kms=":                "has no value", "s3://bucket?kms=a&kms=b": "more than once",
 		"s3://bucket?tag=x":      "name:value",
 		"s3://bucket?class=GOLD": "storage class", "s3://bucket?spool-bytes=many": "number of bytes",

@@ -80,7 +80,7 @@ func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string
 			return "", ctx.Err()
 		}
 	}
-	return "", fmt.Errorf("store object %q: others work on it all the time", key)
+	return "", fmt.Errorf("store object %q: other writers change it all the time", key)
 }
 
 // conflicts is the number of attempts at a key that is free and still refused.

@@ -21,7 +21,7 @@ const (
 	maxSaid = 2 << 10
 )
 
-var errTime = errors.New("it took too much time")
+var errTime = errors.New("it took too long")
 
 // A worker is one process. It serves one task at a time.
 type worker struct {

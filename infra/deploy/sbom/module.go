@@ -122,12 +122,12 @@ func (m *module) examine() error {
 		m.text += strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD")) + "\n"
 	}
 	if len(ids) == 0 {
-		return fmt.Errorf("%s %s: has no licence that can be told", m.Path, m.Version)
+		return fmt.Errorf("%s %s: has no recognizable licence", m.Path, m.Version)
 	}
 	var names []string
 	for id := range ids {
 		if !allowed(id) {
-			return fmt.Errorf("%s %s: its licence %s is not on the list of those that may be linked", m.Path, m.Version, id)
+			return fmt.Errorf("%s %s: its licence %s is not on the list of accepted licences", m.Path, m.Version, id)
 		}
 		names = append(names, id)
 	}

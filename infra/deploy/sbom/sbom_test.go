@@ -73,8 +73,8 @@ func TestLicenses(t *testing.T) {
 		"choice": {"License", "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */\n\nOne or the other.",
 			"BSD-3-Clause", ""},
 		"spdx":    {"License", "# SPDX-License-Identifier: AGPL-3.0-only\n", "", "is not on the list"},
-		"none":    {"README", string(mit), "", "no licence that can be told"},
-		"unknown": {"LICENSE", "You may look at this.", "", "no licence that can be told"},
+		"none":    {"README", string(mit), "", "no recognizable licence"},
+		"unknown": {"LICENSE", "You may look at this.", "", "no recognizable licence"},
 		"gpl": {"COPYING", "SPDX-License-Identifier: GPL-3.0-only\n\nThis program is free software: you can " +
 			"redistribute it and/or modify it under the terms of the GNU General Public License as published by the Free " +
 			"Software Foundation, either version 3 of the License, or (at your option) any later version.\n\nThis program is " +

@@ -110,7 +110,7 @@ func (v vouched) correct(rec *audit.Record, keepCode bool) error {
 	rec.Lineage, rec.Chain = audit.Lineage{}, audit.Chain{}
 	if v.inv == nil || v.inv.ID == "" {
 		if !v.fresh(rec.ID) {
-			return fmt.Errorf("%w: its id is not a new one", errAccount)
+			return fmt.Errorf("%w: its ID was used before", errAccount)
 		}
 		rec.Time = inside(rec.Time, v.handed, v.now).UTC()
 	}
@@ -152,7 +152,7 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	q := inv.Request
 	if inv.ID != "" {
 		if rec.ID != inv.ID {
-			return fmt.Errorf("%w: it is of another", errAccount)
+			return fmt.Errorf("%w: it belongs to another", errAccount)
 		}
 		rec.Time = inv.ReceivedAt.UTC()
 	}

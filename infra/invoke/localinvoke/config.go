@@ -108,7 +108,7 @@ func (s *Sealed) checked() (*Sealed, error) {
 		return nil, errors.New("function pool: a count or duration of Sealed is negative")
 	}
 	if max(s.Reserve, s.Warm) > 0 && !s.PerTenant {
-		return nil, errors.New("function pool: Sealed.Reserve and Sealed.Warm go with PerTenant")
+		return nil, errors.New("function pool: Sealed.Reserve and Sealed.Warm need PerTenant")
 	}
 	c := *s
 	c.WriteTimeout = or(c.WriteTimeout, 10*time.Second)

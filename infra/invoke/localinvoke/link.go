@@ -128,7 +128,7 @@ func (l *link) take(c *call, kind sealed.Kind, n int) error {
 	if kind == sealed.KindFailure {
 		var f sealed.Failure
 		if err := json.Unmarshal(rest, &f); err != nil || f.Type == "" {
-			return fmt.Errorf("a failure: %w", sealed.ErrProtocol)
+			return fmt.Errorf("read a failure: %w", sealed.ErrProtocol)
 		}
 		end.failure = &replystream.Failure{Type: f.Type, Message: f.Message}
 	}

@@ -52,7 +52,7 @@ func (a *Answer) line(line []byte) error {
 	}
 	switch {
 	case a.last != nil:
-		return errors.New("the answer continues after its end")
+		return errors.New("the answer has data after its end")
 	case e.Result != nil && e.Log == nil && e.Error == nil:
 		a.last = &e
 		return a.check(e.Result)
@@ -74,7 +74,7 @@ func (a *Answer) line(line []byte) error {
 // check returns an error if a result does not belong to this execution, and fills in fields that must not be null.
 func (a *Answer) check(r *execution.Result) error {
 	if r.ID != a.inv.ID {
-		return errors.New("the result is of another execution")
+		return errors.New("the result belongs to another execution")
 	}
 	switch r.Status {
 	case execution.Completed, execution.Failed, execution.TimedOut, execution.Blocked, execution.Cancelled:
@@ -82,7 +82,7 @@ func (a *Answer) check(r *execution.Result) error {
 		replay := len(a.inv.Replay) > 0 // it does not continue from this pause
 		may := replay || a.inv.Waits && a.inv.Session == nil && len(r.Snapshot) > 0
 		if n := len(r.Waiting); !may || n == 0 || n > execution.MaxWaiting {
-			return errors.New("the execution paused and may not, or does not say what it waits for")
+			return errors.New("the execution paused although it may not, or does not say what it waits for")
 		}
 	default:
 		return fmt.Errorf("the result has the unknown status %q", r.Status)

@@ -265,7 +265,7 @@ func migrate(ctx context.Context, db *sql.DB, place string) error {
 	case version:
 		var of string
 		if err := tx.QueryRow("SELECT place FROM source").Scan(&of); err != nil || of != place {
-			return fmt.Errorf("%w: it is of the records in %q (%v)", errUnusable, of, err)
+			return fmt.Errorf("%w: it belongs to the records in %q (%v)", errUnusable, of, err)
 		}
 		return nil
 	case 0:

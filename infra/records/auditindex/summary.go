@@ -36,7 +36,7 @@ func (x *Index) Series(ctx context.Context, q audit.Query, step time.Duration) (
 	}
 	low, high, length := nanos(q.Since), nanos(q.Until), int64(step)
 	if length <= 0 || high-low < 0 || (high-low)%length != 0 || (high-low)/length > 10_000 {
-		return nil, fmt.Errorf("a series from %s until %s by %s: it must be whole steps, 10,000 at most", q.Since, q.Until,
+		return nil, fmt.Errorf("a series from %s until %s by %s: it must have whole steps, at most 10,000", q.Since, q.Until,
 			step)
 	}
 	all := make([]audit.Summary, (high-low)/length)

@@ -44,7 +44,7 @@ func (t *tree) account() (account, error) {
 		}
 		h, err := readHead(slots, t.cfg.Key)
 		if err == nil && h.Writer != writer {
-			err = fmt.Errorf("it is that of %.40q", h.Writer)
+			err = fmt.Errorf("it belongs to %.40q", h.Writer)
 		}
 		if err != nil {
 			a.problems = append(a.problems, audit.Problem{Fault: audit.Unreadable, Writer: writer,

@@ -35,7 +35,7 @@ func (s *Store) append(r audit.Record) error {
 		return s.broken
 	case s.undo != nil:
 		if err := s.undo(); err != nil {
-			return fmt.Errorf("take back a failed record: %w", err)
+			return fmt.Errorf("remove a failed record: %w", err)
 		}
 		s.undo = nil
 	}

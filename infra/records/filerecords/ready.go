@@ -52,7 +52,7 @@ func readBack(fd int, text []byte) error {
 		read += n
 	}
 	if !bytes.Equal(back, text) {
-		return errors.New("what is read back is not what was written")
+		return errors.New("what was read back differs from what was written")
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (s *Store) probe() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("record store: folder %q takes no records: %w", s.dir, err)
+		return fmt.Errorf("record store: folder %q cannot store records: %w", s.dir, err)
 	}
 	return nil
 }

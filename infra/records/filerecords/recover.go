@@ -66,7 +66,7 @@ func (s *Store) finish(writer string, fd int) error {
 		return err
 	}
 	if h.Writer != writer {
-		return fmt.Errorf("its head is that of %.40q", h.Writer)
+		return fmt.Errorf("its head belongs to %.40q", h.Writer)
 	}
 	if h.Seq > 0 && (!isDay(h.Day) || !audit.ValidID(h.ID)) {
 		return fmt.Errorf("its head names day %.20q and id %.40q", h.Day, h.ID)

@@ -85,15 +85,15 @@ func (c *Config) check() error {
 		return fmt.Errorf("the chain key has %d bytes, at least 16 are needed", len(c.Key))
 	case c.Lock != "" && c.Lock != string(types.ObjectLockModeGovernance) &&
 		c.Lock != string(types.ObjectLockModeCompliance):
-		return fmt.Errorf("object lock %q: GOVERNANCE and COMPLIANCE are the modes", c.Lock)
+		return fmt.Errorf("object lock %q: must be GOVERNANCE or COMPLIANCE", c.Lock)
 	case c.Keeps < 0:
-		return errors.New("how long records are kept must not be negative")
+		return errors.New("the retention must not be negative")
 	case (c.Lock != "") != (c.Retain > 0):
 		return errors.New("object lock needs both a mode and a retention")
 	case c.StorageClass != "" && !known(c.StorageClass):
 		return fmt.Errorf("storage class %q is not one of %v", c.StorageClass, types.StorageClass("").Values())
 	case len(c.Tags) > 10:
-		return fmt.Errorf("%d tags; S3 accepts ten", len(c.Tags))
+		return fmt.Errorf("there are %d tags; S3 accepts at most ten", len(c.Tags))
 	}
 	if c.Endpoint != "" {
 		if u, err := url.Parse(c.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -128,7 +128,7 @@ func (l *lane) settle(ctx context.Context, r audit.Record) (again bool, err erro
 		l.doubt = nil // it never was there
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("an earlier record has had no answer yet: %w", err)
+		return false, fmt.Errorf("an earlier record is not confirmed yet: %w", err)
 	}
 	l.doubt, l.last = nil, d.sealed.Head()
 	l.head.note(d.sealed)

@@ -30,7 +30,7 @@ var errReader = errors.New("the record store was opened for reading only")
 
 // errUnread is about a record that was sent more than once by a role that may not read: its key is taken, by itself
 // or by another record.
-var errUnread = errors.New("an answer was lost, and this role may not look whether the record arrived; allow it " +
+var errUnread = errors.New("a response was lost, and this role may not check whether the record arrived; allow it " +
 	"s3:GetObject on its own prefix")
 
 // A Store keeps records in a bucket. It is safe for concurrent use and writes up to [maxLanes] records at once.

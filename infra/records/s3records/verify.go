@@ -104,7 +104,7 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry,
 		err = s.lines(ctx, keys, func(key string, doc []byte) error {
 			n, err := readNote(doc, s.cfg.Key)
 			if err == nil && key != s.root(writers+n.Writer+suffix) {
-				err = fmt.Errorf("it is that of %.40q", n.Writer)
+				err = fmt.Errorf("it belongs to %.40q", n.Writer)
 			}
 			if err != nil {
 				v.Problem(audit.Problem{Fault: audit.Unreadable, Place: key, Detail: "this is not a writer's head: " + err.Error()})

@@ -104,7 +104,7 @@ func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 		err = s.uses.takeForKey(ctx, keyIn(it), fromMillis(numberOf(it["until"])), len(answer))
 	}
 	if err != nil {
-		return fmt.Errorf("keep the answer to a delivery: %w", err)
+		return fmt.Errorf("store the answer to a delivery: %w", err)
 	}
 	err = s.change(ctx, deliveryKey(key), token(), it, func(it item, there bool) (err error) {
 		if !there {
@@ -114,7 +114,7 @@ func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("keep the answer to a delivery: %w", err)
+		return fmt.Errorf("store the answer to a delivery: %w", err)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (s *Store) Abandon(ctx context.Context, key string) error {
 		return nil
 	})
 	if err != nil && !errors.Is(err, errTaken) {
-		return fmt.Errorf("give a delivery back: %w", err)
+		return fmt.Errorf("release a delivery: %w", err)
 	}
 	return nil
 }
@@ -139,13 +139,13 @@ func eventsOf(tenant, function string) string { return "event#" + tenantPart(ten
 // KeepEvent stores the event of a delivery under the execution that it started. The table's TTL removes it.
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error {
 	if !plainName.MatchString(function) || !execution.ValidID(id) {
-		return fmt.Errorf("keep an event: %q and %q cannot be parts of a key", function, id)
+		return fmt.Errorf("store an event: %q and %q cannot be parts of a key", function, id)
 	}
 	allowed := s.storage(tenant)
 	until := at.Add(allowed.KeepEvents)
 	c := charge{tenant, execution.QuotaDeliveries, until, allowed.KeepEvents, int64(len(event))}
 	if err := s.uses.take(ctx, c, allowed.Deliveries); err != nil {
-		return fmt.Errorf("keep an event: %w", err)
+		return fmt.Errorf("store an event: %w", err)
 	}
 	it := keyOf(eventsOf(tenant, function), id)
 	body, err := s.keep(ctx, "events/"+id, event)
@@ -163,7 +163,7 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("keep an event: %w", err)
+		return fmt.Errorf("store an event: %w", err)
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func (s *base) keyWithin(ctx context.Context, tx pgx.Tx, k newKey, bytes int64) 
 func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 	_, err := s.exec(ctx, "UPDATE airlock.deliveries SET answer = $1 WHERE key = $2", answer, []byte(key))
 	if err != nil {
-		return fmt.Errorf("keep the answer to a delivery: %w", err)
+		return fmt.Errorf("store the answer to a delivery: %w", err)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 func (s *Store) Abandon(ctx context.Context, key string) error {
 	_, err := s.exec(ctx, "DELETE FROM airlock.deliveries WHERE key = $1 AND answer IS NULL", []byte(key))
 	if err != nil {
-		return fmt.Errorf("give a delivery back: %w", err)
+		return fmt.Errorf("release a delivery: %w", err)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 		return s.makeRoomForDeliveries(ctx, tx, tenant)
 	})
 	if err != nil {
-		return fmt.Errorf("keep an event: %w", err)
+		return fmt.Errorf("store an event: %w", err)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
 		err = errors.Join(err, s.deleteSome(ctx, step.table, step.key, step.where, step.at))
 	}
 	if err = errors.Join(err, s.setRight(ctx, now), s.mergeUsage(ctx)); err != nil {
-		return fmt.Errorf("forget what is old: %w", err)
+		return fmt.Errorf("delete what has expired: %w", err)
 	}
 	return nil
 }

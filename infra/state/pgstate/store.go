@@ -196,7 +196,7 @@ func collect[T any](ctx context.Context, q querier, scan func(pgx.Row) (T, error
 	var out []T
 	for rows.Next() {
 		if len(out) == mostRows {
-			return nil, fmt.Errorf("the database answers with more than %d rows", mostRows)
+			return nil, fmt.Errorf("the database returned more than %d rows", mostRows)
 		}
 		one, err := scan(rows)
 		if err != nil {

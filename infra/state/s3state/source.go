@@ -19,7 +19,7 @@ import (
 const maxObject = 64 << 20
 
 // ErrReadOnly is the error of every change.
-var ErrReadOnly = errors.New("a bucket keeps no state any more; copy to a folder, postgres://user@host/database or " +
+var ErrReadOnly = errors.New("buckets no longer hold state; copy to a folder, postgres://user@host/database or " +
 	"dynamodb://table?contents=s3://bucket/prefix")
 
 // A Source is the state below a prefix of a bucket, to copy from.

@@ -105,7 +105,7 @@ func soonestEnd(ctx context.Context, tx *sql.Tx, tenant, quota string, now time.
 // Finish stores the answer to a delivery that Begin has taken.
 func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 	if err := s.exec(ctx, "UPDATE deliveries SET answer = ? WHERE key = ?", answer, key); err != nil {
-		return fmt.Errorf("keep the answer to a delivery: %w", err)
+		return fmt.Errorf("store the answer to a delivery: %w", err)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 // Abandon releases a key, so that the delivery may be repeated.
 func (s *Store) Abandon(ctx context.Context, key string) error {
 	if err := s.exec(ctx, "DELETE FROM deliveries WHERE key = ? AND answer IS NULL", key); err != nil {
-		return fmt.Errorf("give a delivery back: %w", err)
+		return fmt.Errorf("release a delivery: %w", err)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 		return s.makeRoomForDeliveries(ctx, tx, tenant)
 	})
 	if err != nil {
-		return fmt.Errorf("keep an event: %w", err)
+		return fmt.Errorf("store an event: %w", err)
 	}
 	return nil
 }

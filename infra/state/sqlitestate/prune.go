@@ -33,7 +33,7 @@ func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
 	}
 	err = errors.Join(err, s.setRight(ctx, now))
 	if err != nil {
-		return fmt.Errorf("forget what is old: %w", err)
+		return fmt.Errorf("delete what has expired: %w", err)
 	}
 	return s.reclaim(ctx)
 }

@@ -57,7 +57,7 @@ func (s *Store) roomForMore(ctx context.Context, tx *sql.Tx) error {
 	}
 	if used := (pages - free) * pageSize; used > s.cfg.MaxBytes-s.cfg.MaxBytes/reservedForAll {
 		return &execution.StoreError{
-			Fault: execution.StoreFull, Err: fmt.Errorf("the state has %d of the %d bytes it may have", used, s.cfg.MaxBytes),
+			Fault: execution.StoreFull, Err: fmt.Errorf("the state has %d bytes; at most %d are allowed", used, s.cfg.MaxBytes),
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ const Nameless = "nameless"
 // The errors of a copy that would lose something.
 var (
 	ErrInUse    = errors.New("a gateway uses it; stop all gateways before a copy")
-	ErrNotEmpty = errors.New("it is not empty; --resume continues a copy and replaces what both hold")
+	ErrNotEmpty = errors.New("it is not empty; --resume continues a copy and replaces items that both have")
 )
 
 // Copy copies a state and returns the number of copied items of each kind. It writes nothing into a state that holds
