@@ -35,15 +35,15 @@ var Groups = []Group{
 		{"HOOKS_ANSWER_HEADERS", "none", "X- headers that functions may set in answers to webhooks, comma-separated"},
 	}},
 	{"Limits", []Variable{
-		{"MAX_BODY_SIZE", "16777216", "largest body of a request with code in bytes"},
-		{"MAX_DATA_SIZE", "1048576", "most bytes of a request beside the text of its code and files, and of any other " +
-			"body; MAX_BODY_SIZE if that is set"},
+		{"MAX_BODY_SIZE", "16777216", "maximum size in bytes of a request with code"},
+		{"MAX_DATA_SIZE", "1048576", "maximum bytes of a request besides the text of its code and files, and of any " +
+			"other body; by default MAX_BODY_SIZE if that is set"},
 		{"RATE_LIMIT_MAX_REQUESTS", "30", "requests of one caller per window, and ten times as many analyses; 600 without " +
 			"credentials"},
 		{"RATE_LIMIT_WINDOW_MS", "60000", "the window in milliseconds"},
 		{"HOOKS_PER_MINUTE", "300", "deliveries of one webhook per minute, besides its tenant's quota"},
 		{"REDIS_URL", "none", "counts the limits of several gateways together"},
-		{"SANDBOX_MEMORY_MB", "the tier's", "most memory of a guest in megabytes; the tier can only lower it"},
+		{"SANDBOX_MEMORY_MB", "the tier's", "maximum memory of a guest in megabytes; the tier can only lower it"},
 		{"FUNCTION_PROCESSES", "by the machine", "function processes; each runs one execution at a time. Where tokens " +
 			"name tenants, further ones stay warm for tenants that pause"},
 		{"GOMEMLIMIT", "half the memory", "soft limit of the gateway's own memory, by default half the container's or the " +
@@ -59,7 +59,7 @@ var Groups = []Group{
 		{"AIRLOCK_POLICY_FILE", "none", "YAML that tightens or adds tiers, opens hosts, sets quotas; reloaded on SIGHUP"},
 		{"AIRLOCK_PACKAGES", "./airlock-packages",
 			"npm packages that code may import: a folder that airlock packages fills, or s3://bucket/prefix; reloaded on " +
-				"SIGHUP; none"},
+				"SIGHUP; or none"},
 		{"EGRESS_ALLOW", "none", "hosts that guests and tools may reach, comma-separated"},
 		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},
 		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, by URL or command: a JSON list, or the path of " +
@@ -73,8 +73,8 @@ var Groups = []Group{
 		{"LAMBDA_FRONT", "stream",
 			"for a gateway on Lambda: stream for a Function URL, buffer for an HTTP API, jobs for the " +
 				"function that runs jobs"},
-		{"LAMBDA_JOBS_FUNCTION", "none", "for a gateway on Lambda: the function that runs its jobs; without one or " +
-			"JOBS_QUEUE it refuses jobs"},
+		{"LAMBDA_JOBS_FUNCTION", "none", "for a gateway on Lambda: the function that runs its jobs; jobs are refused " +
+			"if neither this nor JOBS_QUEUE is set"},
 		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "compiled engine, and at most 512 MiB of images of packages"},
 	}},
 	{"Storage", []Variable{
@@ -88,14 +88,15 @@ var Groups = []Group{
 		{"S3_ENDPOINT", "AWS", "URL of an S3-compatible service"},
 		{"AIRLOCK_STATE", "./state",
 			"folder of saved functions, jobs and the index over the records; postgres://user@host/database, " +
-				"or dynamodb://table?contents=s3://bucket/prefix to share it; none"},
+				"or dynamodb://table?contents=s3://bucket/prefix to share it; or none"},
 		{"AIRLOCK_STATE_MB", "16384", "size of a folder of state for all tenants together; changes beyond it return 507"},
-		{"SNAPSHOT_KEYS", "made in the folder", "keys of the snapshots of paused executions, NAME:BASE64 of 32 bytes, " +
+		{"SNAPSHOT_KEYS", "generated in the folder", "keys of the snapshots of paused executions, NAME:BASE64 of 32 bytes, " +
 			"comma-separated; the first encrypts, all decrypt; with a database, executions cannot pause without it"},
-		{"JOBS_QUEUE", "none", "with a table: URL of a standard queue in SQS that wakes gateways for jobs, instead " +
-			"of a look every second"},
+		{"JOBS_QUEUE", "none", "with a table: URL of a standard queue in SQS that wakes gateways for jobs; without it " +
+			"they look for jobs every second"},
 		{"CALLBACKS_QUEUE", "none", "with JOBS_QUEUE: URL of the queue that wakes gateways for callbacks"},
-		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose requests contain no secret; whsec_ and base64"},
+		{"CALLBACK_SECRET", "one per callback", "signs callbacks whose requests contain no secret; whsec_ followed " +
+			"by base64"},
 	}},
 	{"Telemetry", []Variable{
 		{"LOG_FORMAT", "text", "text, or json with one object per line"},
