@@ -123,7 +123,7 @@ type decisionFlags struct {
 
 func (f *decisionFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.seq, "seq", 0, "number of the operation (default the only one that can be decided)")
-	cmd.Flags().StringVar(&f.reason, "reason", "", "why, for the record; the code reads why it was rejected")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "reason for the record; code whose operation is rejected reads it")
 }
 
 func (a *approvalsTool) approve() *cobra.Command {
@@ -209,7 +209,7 @@ func onlyOne(ctx context.Context, c *client.Client, id string) (int, error) {
 	switch len(seqs) {
 	case 0:
 		return 0, &execution.Error{Code: execution.InvalidRequest,
-			Message: "the execution waits for nothing that can be decided: its status is " + string(e.Status)}
+			Message: "the execution does not wait for a decision: its status is " + string(e.Status)}
 	case 1:
 		return seqs[0], nil
 	}

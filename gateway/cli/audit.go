@@ -221,8 +221,8 @@ func (a *auditTool) listCommand() *cobra.Command {
 		return nil
 	})
 	f := cmd.Flags()
-	f.IntVar(&q.Limit, "limit", 50, "how many, up to 500")
-	f.StringVar(&q.Cursor, "cursor", "", "next of the previous page")
+	f.IntVar(&q.Limit, "limit", 50, "maximum number of records, up to 500")
+	f.StringVar(&q.Cursor, "cursor", "", "the field next of the previous page")
 	f.StringVar(&q.Status, "status", "", "only records with this status: completed, error, timeout, blocked or cancelled")
 	f.StringVar(&q.Policy, "policy", "", "only records under this tier")
 	f.StringVar(&q.Tenant, "tenant", "", "only records of this tenant")
@@ -403,6 +403,6 @@ func instant(flag, text string) (time.Time, error) {
 		return time.Now().Add(-d).UTC(), nil
 	}
 	return time.Time{}, exit.With(exit.Usage,
-		fmt.Errorf("%s: %q is neither a day (2006-01-02), a time (2006-01-02T15:04:05Z) nor a length such as 36h or 7d", flag,
-			text))
+		fmt.Errorf("%s: %q is neither a day (2006-01-02), a time (2006-01-02T15:04:05Z) nor a duration such as 36h or 7d",
+			flag, text))
 }

@@ -161,7 +161,7 @@ func (f *functionsTool) get() *cobra.Command {
 
 func versionFlags(cmd *cobra.Command, version *int, alias *string) {
 	cmd.Flags().IntVar(version, "version", 0, "version number (default the latest)")
-	cmd.Flags().StringVar(alias, "alias", "", "run the version that this alias points to")
+	cmd.Flags().StringVar(alias, "alias", "", "use the version that this alias points to")
 	cmd.MarkFlagsMutuallyExclusive("version", "alias")
 }
 

@@ -117,7 +117,7 @@ func (p *putFlags) read(con terminal.Console, args []string) (client.Definition,
 		return d, err
 	}
 	if p.entry != "" {
-		return d, errors.New("--entry: is for a folder")
+		return d, errors.New("--entry: needs a folder")
 	}
 	code, err := source(con.Stdin, args[0], execution.MaxCodeBytes)
 	if d.Code = string(code); err == nil && p.language == "" && isTypeScript(args[0]) {

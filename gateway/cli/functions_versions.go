@@ -118,7 +118,7 @@ func (f *functionsTool) alias() *cobra.Command {
 		case drop && len(args) != 2:
 			return fmt.Errorf("--delete: give the name of one alias")
 		case !drop && len(args) == 2:
-			return fmt.Errorf("give the version that %q is to point at, or --delete", args[1])
+			return fmt.Errorf("give the version for the alias %q, or --delete", args[1])
 		case len(args) == 3:
 			var err error
 			if version, err = versionArgument(args[2]); err != nil {
@@ -136,7 +136,7 @@ func (f *functionsTool) alias() *cobra.Command {
 			return c.Aliases(ctx, args[0])
 		}, f.showAliases)(cmd, args)
 	}
-	cmd.Flags().BoolVar(&drop, "delete", false, "delete the alias; what it pointed at stays")
+	cmd.Flags().BoolVar(&drop, "delete", false, "delete the alias; its version stays")
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func mcpCommand(con terminal.Console) *cobra.Command {
 				return ProxyMCP(ctx, con, server, token, stdio)
 			}
 			if token != "" {
-				return exit.With(exit.Usage, errors.New("--token: is for --server; a local sandbox requires no credential"))
+				return exit.With(exit.Usage, errors.New("--token: needs --server; a local sandbox requires no credential"))
 			}
 			return localMCP(ctx, con, stdio)
 		},

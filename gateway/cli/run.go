@@ -100,7 +100,7 @@ type place struct {
 func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, error) {
 	if f.gateway.server != "" {
 		if f.store != "" {
-			return place{}, exit.With(exit.Usage, errors.New("--store: the gateway of --server keeps the records; give one "+
+			return place{}, exit.With(exit.Usage, errors.New("--store: with --server the gateway keeps the records; omit one "+
 				"of them"))
 		}
 		c, err := f.gateway.client(con)
@@ -120,10 +120,10 @@ func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, erro
 		return place{executeThere(c, paused), func() bool { return false }, func() {}}, nil
 	}
 	if f.wait {
-		return place{}, exit.With(exit.Usage, errors.New("--wait: is for --server; an execution here cannot pause"))
+		return place{}, exit.With(exit.Usage, errors.New("--wait: needs --server; a local execution cannot pause"))
 	}
 	if f.session != "" {
-		return place{}, exit.With(exit.Usage, errors.New("--session: is for --server; a gateway keeps the session"))
+		return place{}, exit.With(exit.Usage, errors.New("--session: needs --server; only a gateway keeps sessions"))
 	}
 	local, err := localRunner(ctx, con, f.store, f.engine)
 	if err != nil {

@@ -43,10 +43,9 @@ func scanCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan FILE… | -",
 		Short: "Scan scripts without running them",
-		Long: "Print the policy's findings in scripts without running them: files, folders, or standard input (-). In " +
-			"folders it\n" +
-			"reads files that end in " + strings.Join(scriptEndings(), ", ") + ", except node_modules\n" +
-			"and names that begin with a dot.\n\n" +
+		Long: "Print the policy's findings in scripts without running them: files, folders, or standard input (-). In\n" +
+			"folders it reads files that end in " + strings.Join(scriptEndings(), ", ") + ",\n" +
+			"except node_modules and names that begin with a dot.\n\n" +
 			"Each finding is a line: file:line:column: severity category: message. AIRLOCK_POLICY_FILE applies as for\n" +
 			"the gateway.\n" +
 			"\n" +
@@ -92,7 +91,7 @@ func (f *scanFlags) scan(ctx context.Context, con terminal.Console, names []stri
 		d, err := rules.AnalyzeWith(ctx, policy.Request{Code: string(text), Language: f.languageOf(name), Tier: f.policy},
 			reader.Scan)
 		if err != nil {
-			return exit.With(exit.Platform, fmt.Errorf("%s: it could not be analysed: %w", name, err))
+			return exit.With(exit.Platform, fmt.Errorf("%s: could not be analysed: %w", name, err))
 		}
 		bad, ok := d.BadField()
 		if ok && bad.Field == "code" {

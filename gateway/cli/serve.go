@@ -94,7 +94,7 @@ try it:
 func functionCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:    "function",
-		Short:  "Be a function process (airlock serve starts these)",
+		Short:  "Run a function process (airlock serve starts these)",
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -110,7 +110,7 @@ func functionCommand(con terminal.Console) *cobra.Command {
 func scannerCommand(con terminal.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:    "scanner",
-		Short:  "Read code for a gateway, on standard input and output",
+		Short:  "Scan code for a gateway, over standard input and output",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

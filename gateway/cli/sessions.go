@@ -21,8 +21,8 @@ func sessionsCommand(con terminal.Console) *cobra.Command {
 	tool := &sessionsTool{gatewayTool{con: con}}
 	cmd := &cobra.Command{
 		Use:   "sessions",
-		Short: "Make, list, fork and delete sessions of a gateway",
-		Long: "Make, list, fork and delete your sessions of a gateway: the one of --server or AIRLOCK_SERVER, else\n" +
+		Short: "Create, list, fork and delete sessions of a gateway",
+		Long: "Create, list, fork and delete your sessions of a gateway: the one of --server or AIRLOCK_SERVER, else\n" +
 			"the one on this machine. What code declares in a session is there for its next steps: airlock run --session.\n\n" +
 			exit.Codes,
 		Example: "  airlock sessions create --policy agent\n" +
@@ -66,7 +66,7 @@ func (s *sessionsTool) create() *cobra.Command {
 	var age wallTime
 	cmd := &cobra.Command{
 		Use:     "create",
-		Short:   "Make a session and print its ID",
+		Short:   "Create a session and print its ID",
 		Example: "  airlock sessions create --policy agent --max-age 1h",
 		Args:    cobra.NoArgs,
 		RunE: with(&s.gatewayTool, func(ctx context.Context, c *client.Client, _ []string) (client.Session, error) {
@@ -108,7 +108,7 @@ func (s *sessionsTool) list() *cobra.Command {
 func (s *sessionsTool) show() *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ID",
-		Short:             "Print how far a session is, and which of its steps can be forked",
+		Short:             "Print the progress of a session, and which of its steps can be forked",
 		Example:           "  airlock sessions show sess_01JD5Z6Q8V0000000000000000",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: s.ids,
@@ -133,7 +133,7 @@ func (s *sessionsTool) fork() *cobra.Command {
 	var step int
 	cmd := &cobra.Command{
 		Use:               "fork ID",
-		Short:             "Make a session from the state of another after a step, and print its ID",
+		Short:             "Create a session from the state of another after a step, and print its ID",
 		Example:           "  airlock sessions fork sess_01JD5Z6Q8V0000000000000000 --step 3",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: s.ids,

@@ -129,7 +129,7 @@ func pushPackages(ctx context.Context, con terminal.Console, url string) error {
 		return err
 	}
 	if !strings.HasPrefix(url, "s3://") {
-		return exit.With(exit.Usage, fmt.Errorf("%q is no bucket; want s3://bucket/prefix", url))
+		return exit.With(exit.Usage, fmt.Errorf("%q is not a bucket; write s3://bucket/prefix", url))
 	}
 	bucket, err := process.PackagesBucket(ctx, process.WithPackagesDir(con.Getenv, url))
 	if err != nil {

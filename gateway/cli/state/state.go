@@ -57,7 +57,7 @@ func copyCommand(con terminal.Console) *cobra.Command {
 			return run(ctx, con, args[0], args[1], resume)
 		},
 	}
-	cmd.Flags().BoolVar(&resume, "resume", false, "continue an interrupted copy; replaces what both hold")
+	cmd.Flags().BoolVar(&resume, "resume", false, "continue an interrupted copy; replaces items that both have")
 	return cmd
 }
 
@@ -69,7 +69,7 @@ func run(ctx context.Context, con terminal.Console, from, to string, resume bool
 		return exit.With(exit.Usage, errors.New("FROM and TO are the same"))
 	}
 	if settings.IsBucket(to) {
-		return exit.With(exit.Usage, errors.New("TO: a bucket keeps no state any more; copy to a folder, "+
+		return exit.With(exit.Usage, errors.New("TO: buckets no longer hold state; copy to a folder, "+
 			"postgres://user@host/database or dynamodb://table?contents=s3://bucket/prefix"))
 	}
 	for _, state := range []string{from, to} {

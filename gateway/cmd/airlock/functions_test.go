@@ -47,7 +47,7 @@ func TestFunctionsCommand(t *testing.T) {
 		{"put greet " + in("one.js") + " --policy strict", 0, "greet version 1\n", ""},
 		{"put greet " + in("two.ts") + " --env REGION=eu --timeout 2s", 0, "greet version 2\n", ""},
 		{"put greet " + in("one.js") + " --policy strikt", 2, "", "unknown policy"},
-		{"put greet " + in("one.js") + " --entry x.js", 2, "", "--entry: is for a folder"},
+		{"put greet " + in("one.js") + " --entry x.js", 2, "", "--entry: needs a folder"},
 		{"put shop " + in("shop"), 0, "shop version 1\n", ""},
 		{"put report --definition " + in("definition.json"), 0, "report version 1\n", ""},
 		{"put deploys " + in("one.js") + " --hook standard --hook-secret " + in("secret.txt"), 0, "deploys version 1\n", ""},

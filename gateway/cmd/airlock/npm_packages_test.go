@@ -195,7 +195,7 @@ func TestPackagesInBucket(t *testing.T) {
 		want        string
 	}{
 		{environment, "packages push " + url, "there are no packages to push"},
-		{environment, "packages push folder", "is no bucket"},
+		{environment, "packages push folder", "is not a bucket"},
 		{environment, "packages add one", "one@1.0.0"},
 		{inBucket, "serve", "the bucket has no packages.json under this prefix"},
 		{inBucket, "run -e 1", "the bucket has no packages.json under this prefix"},

@@ -125,7 +125,7 @@ func TestSessionsCommand(t *testing.T) {
 	call(exitUsage, "no session", "run", "--session", one, "-e", "1")
 	call(exitUsage, "none of the others can be", "run", "--session", last, "--wait", "-e", "1")
 	code, _, errs := command(t, env(), "run", "--session", last, "-e", "1")
-	if code != exitUsage || !strings.Contains(errs, "--session: is for --server") {
+	if code != exitUsage || !strings.Contains(errs, "--session: needs --server") {
 		t.Errorf("--session without a gateway: exit %d, %s", code, errs)
 	}
 }

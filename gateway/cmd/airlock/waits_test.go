@@ -220,7 +220,7 @@ func TestApprovalsCommand(t *testing.T) {
 	}
 	has(end.errs, "airlock approvals show "+page[0].ID)
 	code, _, errs := command(t, env(), "run", "--wait", "-e", "1")
-	if has(errs, "--wait: is for --server"); code != exitUsage {
+	if has(errs, "--wait: needs --server"); code != exitUsage {
 		t.Errorf("--wait without a gateway: exit %d", code)
 	}
 }
