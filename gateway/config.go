@@ -185,10 +185,10 @@ func (c Config) checked() (Config, error) {
 		return c, fmt.Errorf("gateway: %w", err)
 	}
 	if c.Hooks.Host != "" && !validHost(c.Hooks.Host) {
-		return c, fmt.Errorf("gateway: %q is not the name of a host", c.Hooks.Host)
+		return c, fmt.Errorf("gateway: %q is not a host name", c.Hooks.Host)
 	}
 	if c.Callbacks.Secret != "" && !callbacks.ValidSecret(c.Callbacks.Secret) {
-		return c, errors.New("gateway: the secret of callbacks must be whsec_ and base64 of 16 to 64 bytes after it")
+		return c, errors.New("gateway: the secret of callbacks must be whsec_ followed by the base64 of 16 to 64 bytes")
 	}
 	for _, o := range c.CORSOrigins {
 		if o == "*" && len(c.CORSOrigins) == 1 {

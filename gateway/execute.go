@@ -303,7 +303,7 @@ func (e *executor) append(ctx context.Context, record audit.Record) error {
 		}
 		return &execution.Error{
 			Code: execution.Unavailable,
-			Message: "the execution ended and was recorded, and its result was lost on the way; its record is " +
+			Message: "the execution ended and was recorded, but its result was lost; its record is " +
 				record.ID,
 		}
 	}
@@ -359,7 +359,7 @@ func (e *executor) Replay(
 	}
 	if len(replay) > maxReplay {
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay",
-			Message: "the records of what it continues are too large"}
+			Message: "the records of the executions that it continues are too large"}
 	}
 	r := &run{now: e.now, Submission: api.Submission{
 		ID: e.newID(), Caller: caller, Via: execution.ViaHTTP, ReceivedAt: e.now(),

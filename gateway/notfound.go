@@ -22,16 +22,16 @@ func (p *problems) explainMiss(c *fiber.Ctx, err error) error {
 	}
 	switch missed.Code {
 	case fiber.StatusNotFound:
-		detail := "there is nothing at this path; GET /docs lists what there is"
+		detail := "there is nothing at this path; GET /docs lists the routes"
 		if meant := p.nearest(c.Path()); meant != "" {
-			detail = "there is nothing at this path; did you mean " + meant + "? GET /docs lists what there is"
+			detail = "there is nothing at this path; did you mean " + meant + "? GET /docs lists the routes"
 		}
 		return &api.Problem{Status: missed.Code, Detail: detail}
 	case fiber.StatusMethodNotAllowed:
 		if allowed := c.GetRespHeader(fiber.HeaderAllow); allowed != "" {
 			return &api.Problem{
 				Status: missed.Code,
-				Detail: "the method " + safeMethod(c.Method()) + " is not supported at this path; it takes " + allowed,
+				Detail: "the method " + safeMethod(c.Method()) + " is not supported at this path, which accepts " + allowed,
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func defaultsOf(status int) (code, detail string) {
 	case 403:
 		return "forbidden", "this is not allowed"
 	case 404:
-		return "not_found", "there is nothing at this path; GET /docs lists what there is"
+		return "not_found", "there is nothing at this path; GET /docs lists the routes"
 	case 405:
 		return "method_not_allowed", "the method is not supported at this path; see the Allow header"
 	case 408:

@@ -55,7 +55,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, err
 	}
 	if deps.Auth.Open() && len(cfg.CORSOrigins) == 1 && cfg.CORSOrigins[0] == "*" {
-		return nil, errors.New("any origin (*) may not call a gateway that requires no credentials: " +
+		return nil, errors.New("the CORS origin * needs a gateway with credentials: " +
 			"list the origins, or configure a credential")
 	}
 	s := &Server{cfg: cfg, deps: deps, places: access.NewPlaces(deps.Now), activity: new(dashboard.Activity)}
@@ -121,7 +121,7 @@ func (s *Server) ServeHooks(l net.Listener) error {
 func (s *Server) checkListener(l net.Listener) error {
 	if s.deps.Auth.Open() {
 		if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
-			return fmt.Errorf("gateway: without a credential it serves on a loopback address only, not on %s", l.Addr())
+			return fmt.Errorf("gateway: without credentials it serves only loopback addresses, not %s", l.Addr())
 		}
 	}
 	return nil

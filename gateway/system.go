@@ -311,7 +311,7 @@ func (s *system) expose(requests *meter.Requests, pageReports func() int64) erro
 		},
 		meter.Gauge{
 			Name:  "airlock_csp_reports",
-			Help:  "Violations of the web pages' policy that browsers told of since the start.",
+			Help:  "Violations of the web pages' policy that browsers reported since the start.",
 			Value: func() float64 { return float64(pageReports()) },
 		},
 		meter.Gauge{

@@ -131,6 +131,6 @@ func tooManyFailed(c *fiber.Ctx, v ratelimit.Verdict) error {
 	announce(c, v)
 	return &api.Problem{
 		Status: 429, Code: "rate_limited", RetryAfter: max(v.Reset, 1),
-		Detail: "too many credentials from this address, or for this name, were wrong; see Retry-After",
+		Detail: "too many wrong credentials from this address or for this name; see Retry-After",
 	}
 }

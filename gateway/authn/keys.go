@@ -158,7 +158,7 @@ func (p *Provider) discover() (string, error) {
 		return "", err
 	}
 	if doc.Issuer != p.cfg.Issuer {
-		return "", fmt.Errorf("the OpenID configuration is that of %q, which is not the issuer named", doc.Issuer)
+		return "", fmt.Errorf("the OpenID configuration names the issuer %q, not the configured one", doc.Issuer)
 	}
 	return doc.KeysURL, CheckProviderURL(doc.KeysURL)
 }
@@ -169,16 +169,16 @@ func (p *Provider) get(from, what string, into any) error {
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
-		return fmt.Errorf("ask for %s: %w", what, err)
+		return fmt.Errorf("request %s: %w", what, err)
 	}
 	r.Header.Set("Accept", "application/json, application/jwk-set+json")
 	res, err := p.client.Do(r)
 	if err != nil {
-		return fmt.Errorf("ask for %s: %w", what, err)
+		return fmt.Errorf("request %s: %w", what, err)
 	}
 	defer res.Body.Close() // only read
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s is answered with %s", what, res.Status)
+		return fmt.Errorf("the request for %s returned %s", what, res.Status)
 	}
 	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
 		return fmt.Errorf("read %s: %w", what, err)

@@ -44,11 +44,11 @@ func (p *provided) key(token *jwt.Token) (any, error) {
 	switch key := key.(type) {
 	case *rsa.PublicKey:
 		if key.N.BitLen() < 2048 {
-			return nil, fmt.Errorf("an RSA key of %d bits", key.N.BitLen())
+			return nil, fmt.Errorf("the provider's RSA key has %d bits; at least 2048 are required", key.N.BitLen())
 		}
 	case *ecdsa.PublicKey, ed25519.PublicKey:
 	default:
-		return nil, fmt.Errorf("a key of the kind %T", key)
+		return nil, fmt.Errorf("the provider's key has the unsupported type %T", key)
 	}
 	return key, nil
 }

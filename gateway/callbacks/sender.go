@@ -93,7 +93,7 @@ func Decode(raw []byte) (*execution.Callback, error) {
 		if !ValidSecret(wire.Secret) {
 			return nil, &execution.Error{
 				Code: execution.InvalidRequest, Field: "callback.secret",
-				Message: "must be whsec_ and base64 of 16 to 64 bytes after it; leave it out to be given one",
+				Message: "must be whsec_ followed by the base64 of 16 to 64 bytes; omit it to have one generated",
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Sender) request(ctx context.Context, job execution.Job) (*http.Request,
 		return nil, err
 	}
 	if !ValidSecret(job.Callback.Secret) {
-		return nil, errors.New("sign a callback: its secret is too short, or none")
+		return nil, errors.New("sign a callback: its secret is missing or too short")
 	}
 	signer, err := standardwebhooks.NewWebhook(job.Callback.Secret)
 	if err != nil {

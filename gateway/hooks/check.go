@@ -28,7 +28,7 @@ func Check(h execution.FunctionHook) error {
 	case !known:
 		return api.Invalid("hook.scheme", "must be one of "+strings.Join(Schemes(), ", "))
 	case h.Scheme == None && h.Secret != "":
-		return api.Invalid("hook.secret", "is of no use with the scheme none; leave it out, or choose a scheme that verifies")
+		return api.Invalid("hook.secret", "is not used with the scheme none; leave it out, or choose a scheme that verifies")
 	case h.Header != "" && h.Scheme != HMAC && h.Scheme != SharedHeader:
 		return api.Invalid("hook.header", "can be chosen only with the schemes hmac-sha256 and shared-header")
 	case h.Header != "" && !token(h.Header):

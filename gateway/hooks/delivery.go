@@ -143,7 +143,7 @@ func (h *Handlers) answerOf(result execution.Result) (Answer, error) {
 	}
 	answer, ok := NewAnswer(result.Result, h.AnswerHeaders...)
 	if !ok {
-		return Answer{}, failedProblem("the execution " + result.ID + " returned more than an answer can hold")
+		return Answer{}, failedProblem("the execution " + result.ID + " returned more than a response can hold")
 	}
 	return answer, nil
 }

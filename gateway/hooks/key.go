@@ -31,7 +31,7 @@ func keyOf(h execution.FunctionHook) ([]byte, error) {
 	case err == nil && prefixed:
 		strength = len(decoded)
 	case prefixed && h.Scheme == Standard:
-		return nil, errors.New("must be whsec_ and base64 after it")
+		return nil, errors.New("must be whsec_ followed by base64")
 	}
 	if strength < MinSecretBytes {
 		return nil, errShort

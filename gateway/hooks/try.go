@@ -166,7 +166,7 @@ func (h *Handlers) eventOf(c *fiber.Ctx, f execution.SavedFunction, id string) (
 	if json.Unmarshal(record.Request, &request) != nil || len(request.Input) == 0 {
 		return nil, &api.Problem{
 			Status: 409, Code: "event_gone",
-			Detail: "the event has expired, and its audit record does not contain it; with AUDIT_CODE=keep records do",
+			Detail: "the event has expired, and its audit record does not contain it; set AUDIT_CODE=keep to record events",
 		}
 	}
 	return Kept(*f.Hook, request.Input), nil

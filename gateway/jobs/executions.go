@@ -354,7 +354,7 @@ func check(d api.Decision, field string) error {
 	case d.Decision == execution.Edit && (len(d.Args) == 0 || d.Args[0] != '{'):
 		return api.Invalid(field+".args", "must be an object: the arguments that the tool is called with")
 	case d.Decision == execution.Respond && len(d.Value) == 0:
-		return api.Invalid(field+".value", "is required: what stands for the tool's answer")
+		return api.Invalid(field+".value", "is required: the value that replaces the tool's answer")
 	case d.Decision != execution.Edit && len(d.Args) > 0:
 		return api.Invalid(field+".args", "belongs to the decision edit")
 	case d.Decision != execution.Respond && len(d.Value) > 0:
@@ -384,7 +384,7 @@ func (h *Handlers) fourEyes(caller authn.Identity, job execution.Job) error {
 	if job.Wait != nil && !h.MayDecideOwn(job.Wait.Tier) && caller.Owns(ownerOf(job)) {
 		return &api.Problem{
 			Status: 403, Code: "approver_is_requester",
-			Detail: "the policy " + job.Wait.Tier + " asks for the decision of somebody else than who started the execution",
+			Detail: "the policy " + job.Wait.Tier + " requires a decision by somebody else: this caller started the execution",
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func cutArguments(body []byte) (message, arguments []byte, err error) {
 		return nil, nil, notOneMessage()
 	}
 	if len(body)-(to-from) > maxMessage {
-		detail := fmt.Sprintf("a message has at most %d bytes besides the arguments of a tool", maxMessage)
+		detail := fmt.Sprintf("a message may have at most %d bytes besides the arguments of a tool", maxMessage)
 		return nil, nil, api.Invalid("", detail)
 	}
 	message = append(make([]byte, 0, len(body)-(to-from)+2), body[:from]...)

@@ -29,7 +29,7 @@ func (p *parts[T]) UnmarshalJSON(text []byte) error {
 		*p = nil
 		return nil
 	case start != json.Delim('['):
-		return errors.New("it is no list")
+		return errors.New("it is not a list")
 	}
 	*p = parts[T]{}
 	for n := 0; dec.More(); n++ {

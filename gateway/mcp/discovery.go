@@ -173,7 +173,7 @@ func (r *RemoteTools) describeFor(
 	if i >= 0 && len(r.Permitted(ctx, all[i:i+1:i+1], caller)) == 1 {
 		return api.Encode(declarations.Tools(all[i : i+1]))
 	}
-	return nil, errors.New("there is no tool " + toolname.Plain(name) + "; tools.search finds the tools there are")
+	return nil, errors.New("there is no tool " + toolname.Plain(name) + "; tools.search lists the available tools")
 }
 
 // maxCalled bounds the tools of an unlisted server that an execution gets.

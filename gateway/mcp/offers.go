@@ -266,7 +266,8 @@ func (s *Server) askServer(
 		return true, err
 	case result.Status == execution.Paused:
 		return true, &jsonrpc.Error{
-			Code: jsonrpc.CodeInternalError, Message: "execution " + result.ID + " waits for an approval; read it with code",
+			Code:    jsonrpc.CodeInternalError,
+			Message: "execution " + result.ID + " waits for an approval; read the resource or the prompt from code instead",
 		}
 	case result.Status != execution.Completed:
 		text := string(result.Status)
@@ -277,7 +278,7 @@ func (s *Server) askServer(
 	}
 	if method == execution.GetPrompt && len(toolname.PlainJSON(result.Result)) > len(result.Result)+maxEscapes {
 		return true, &jsonrpc.Error{
-			Code: jsonrpc.CodeInternalError, Message: "the server's answer has too many characters that are not visible",
+			Code: jsonrpc.CodeInternalError, Message: "the server's answer has too many invisible characters",
 		}
 	}
 	if err := json.Unmarshal(result.Result, answer); err != nil {

@@ -199,8 +199,8 @@ func TestHostileMessages(t *testing.T) {
 				`"lastModified":"\\u{202e}","priority":1}}`),
 		},
 		"null among messages": {`{"messages":[null],"description":"\u0007"}`, `{"messages":[],"description":"\\u{7}"}`},
-		"too many characters that are not visible": {
-			message(`{"type":"text","text":"` + strings.Repeat("\u202e", 30_000) + `"}`), `"characters that are not visible"`,
+		"too many invisible characters": {
+			message(`{"type":"text","text":"` + strings.Repeat("\u202e", 30_000) + `"}`), `"invisible characters"`,
 		},
 		"unknown content": {message(`{"type":"html","text":"<script>"}`), `"the server's answer is not valid"`},
 		"content null":    {message(`null`), `"the server's answer is not valid"`},

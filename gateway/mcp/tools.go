@@ -163,7 +163,7 @@ func withOptions(request, options []byte) ([]byte, error) {
 	}
 	for _, m := range given {
 		if slices.ContainsFunc(rare, func(r execution.Member) bool { return r.Name == m.Name }) {
-			return nil, invalid(optionsField+"."+m.Name, "is given twice: beside options, too")
+			return nil, invalid(optionsField+"."+m.Name, "is given twice: in options and beside it")
 		}
 	}
 	return execution.JoinMembers(append(given, rare...)), nil

@@ -94,7 +94,7 @@ func (s *Shared) run(ctx context.Context, bounds []Bound, count bool) ([]Verdict
 		return nil, err
 	}
 	if len(out) != 3*len(bounds) {
-		return nil, fmt.Errorf("the script answered %d figures for %d keys", len(out), len(bounds))
+		return nil, fmt.Errorf("the script returned %d numbers for %d keys", len(out), len(bounds))
 	}
 	verdicts := make([]Verdict, 0, len(bounds))
 	for n, b := range bounds {

@@ -102,7 +102,7 @@ func WindowOf(given map[string]string) (time.Duration, error) {
 	}
 	window, err := parseDuration(text)
 	if err != nil || window < time.Second || window > longestWindow {
-		return 0, api.Invalid("window", "must be a length of time from 1s to 31d, such as 15m or 7d")
+		return 0, api.Invalid("window", "must be a duration from 1s to 31d, such as 15m or 7d")
 	}
 	return window, nil
 }

@@ -66,7 +66,7 @@ func Decode(body []byte) (Definition, error) {
 			return Definition{}, err
 		}
 		if _, clash := d.Content.Request.Context["env"]; clash {
-			return Definition{}, api.Invalid("context.env", "is where the entries of env go; leave one of them out")
+			return Definition{}, api.Invalid("context.env", "sets the same values as env; leave one of them out")
 		}
 	}
 	if raw, ok := own["hook"]; ok {
@@ -133,7 +133,7 @@ func decodeEnv(raw []byte) (map[string]string, error) {
 		size += len(name) + len(value)
 	}
 	if size > MaxEnvBytes {
-		return nil, api.Invalid("env", "takes more than 16384 bytes")
+		return nil, api.Invalid("env", "has more than 16384 bytes")
 	}
 	return env, nil
 }

@@ -107,7 +107,7 @@ func (h *Handlers) PutAlias(c *fiber.Ctx) error {
 		return err
 	}
 	if body.Version < 1 {
-		return api.Invalid("version", "is required: the number of the version that the alias is to point at")
+		return api.Invalid("version", "is required: the number of the version for the alias")
 	}
 	alias := api.Param(c, "alias")
 	a, err := h.Registry.Move(c.UserContext(), api.CallerOf(c).Tenant, api.Param(c, "name"), alias, body.Version)

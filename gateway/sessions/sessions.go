@@ -85,7 +85,7 @@ func (s *Sessions) store(ctx context.Context, job execution.Job) error {
 	}
 	if len(have) >= most {
 		return &api.Problem{
-			Status: 507, Code: "storage_quota", Detail: "this token has as many sessions as it may have; delete one",
+			Status: 507, Code: "storage_quota", Detail: "this token has its maximum number of sessions; delete one",
 		}
 	}
 	return s.cfg.Store.Submit(ctx, job)
@@ -132,7 +132,7 @@ func unreadable(err error) error {
 // busy returns the problem of a session whose step is running.
 func busy() error {
 	return &api.Problem{
-		Status: 409, Code: "session_busy", Detail: "a step of the session runs; a session runs one step at a time",
+		Status: 409, Code: "session_busy", Detail: "a step of the session is running; a session runs one step at a time",
 		RetryAfter: time.Second,
 	}
 }
@@ -141,7 +141,7 @@ func busy() error {
 func changed() error {
 	return &api.Problem{
 		Status: 409, Code: "session_changed",
-		Detail: "the session ended or continued without this step, which has a record; nothing of it was kept",
+		Detail: "the session ended or continued without this step; the step has a record, and its changes were discarded",
 	}
 }
 

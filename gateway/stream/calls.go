@@ -99,7 +99,7 @@ func (c *calls) answer(seq int, a answer) error {
 	}
 	return &api.Problem{
 		Status: 409, Code: "call_over",
-		Detail: "call " + strconv.Itoa(seq) + " does not wait for an answer any more: it has one, or its time is over",
+		Detail: "call " + strconv.Itoa(seq) + " no longer waits for an answer: it was answered or timed out",
 	}
 }
 

@@ -55,11 +55,11 @@ func ParseKeys(text string) (*Keys, error) {
 		}
 		key, err := base64.RawStdEncoding.DecodeString(strings.TrimSuffix(encoded, "="))
 		if name == "" || len(name) > maxKeyName || err != nil || len(key) != keyBytes {
-			return nil, errors.New("must be NAME:KEY, or several with commas between: a name of at most 32 bytes and base64 " +
-				"of 32 random bytes; `echo \"k1:$(openssl rand -base64 32)\"` makes one")
+			return nil, errors.New("must be NAME:KEY, or a comma-separated list of them: a name of at most 32 bytes and " +
+				"base64 of 32 random bytes; `echo \"k1:$(openssl rand -base64 32)\"` makes one")
 		}
 		if k.keys[name] != nil {
-			return nil, fmt.Errorf("has two keys of the name %q", name)
+			return nil, fmt.Errorf("has two keys named %q", name)
 		}
 		if k.first == "" {
 			k.first = name

@@ -161,7 +161,7 @@ func room(w *execution.Wait, size int) error {
 		}
 	}
 	if before > 0 && before+size > maxAnswers {
-		return refuse("the execution has not continued with earlier answers yet, and these would be more than %d bytes "+
+		return refuse("the execution has not consumed earlier answers yet, and all of them would exceed %d bytes "+
 			"together; try again later", maxAnswers)
 	}
 	return nil

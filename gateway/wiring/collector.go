@@ -74,7 +74,7 @@ func collectorTLS(setting func(string) (key, value string)) (*tls.Config, error)
 		return trust, nil
 	}
 	if certificate == "" || private == "" {
-		return nil, errors.New(certificateKey + " and " + privateKey + ": one needs the other")
+		return nil, errors.New(certificateKey + " and " + privateKey + ": set both or neither")
 	}
 	pair, err := tls.LoadX509KeyPair(certificate, private)
 	if err != nil {

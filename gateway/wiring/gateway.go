@@ -172,7 +172,7 @@ func ListenError(set settings.Settings, err error) error {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("PORT: %s is in use; stop what listens there, or set PORT to another", set.Address())
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("PORT: %s may not be listened on by this user; set PORT to one above 1023", set.Address())
+		return fmt.Errorf("PORT: this user may not listen on %s; set PORT to one above 1023", set.Address())
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf("HOST: %s is not an address of this machine", set.Host)
 	}

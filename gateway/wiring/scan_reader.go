@@ -95,7 +95,7 @@ func (r *ScanReader) health() gateway.Health {
 		case <-a.done:
 			return a.err
 		case <-ctx.Done():
-			return errors.New("a scan worker does not start in time")
+			return errors.New("a scan worker did not start in time")
 		}
 	}}
 }
@@ -122,7 +122,7 @@ func (r *ScanReader) scan(ctx context.Context, t scan.Input) (found scan.Result,
 		return found, err
 	}
 	if err := json.Unmarshal(answer, &found); err != nil {
-		return found, fmt.Errorf("the answer of a scan worker: %w", err)
+		return found, fmt.Errorf("read the answer of a scan worker: %w", err)
 	}
 	return found, nil
 }

@@ -53,7 +53,7 @@ func (e *Execution) UnmarshalJSON(b []byte) error {
 // MarshalJSON implements json.Marshaler. The JSON is that of the gateway.
 func (e Execution) MarshalJSON() ([]byte, error) {
 	if e.answer == nil {
-		return nil, errors.New("client: the execution is not one of a gateway")
+		return nil, errors.New("client: the execution did not come from a gateway")
 	}
 	return e.answer, nil
 }

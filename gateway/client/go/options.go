@@ -130,7 +130,7 @@ func failure(err error) map[string]string {
 func (c *Client) Submit(ctx context.Context, request execution.Request, given ...Option) (id string, err error) {
 	o := optionsOf(given)
 	if len(o.tools) > 0 {
-		return "", errors.New("client: nobody could call the tools of this program; Submit takes none")
+		return "", errors.New("client: Submit does not accept tools: the job may run after this program ends")
 	}
 	if o.key == "" {
 		o.key = rand.Text()

@@ -139,7 +139,7 @@ func TestCodeSearchesTools(t *testing.T) {
 		`await tools.search("submarine")`:                                             []any{},
 		`(await tools.describe("weather.get_today")).includes("get_today(params: {")`: true,
 		`await tools.describe("weather.none").catch(e => e.message)`: "tool tools:describe: there is no tool weather.none; " +
-			"tools.search finds the tools there are",
+			"tools.search lists the available tools",
 		`typeof tools`: "undefined",
 	} {
 		if diff := cmp.Diff(want, run(code)); diff != "" {

@@ -69,7 +69,7 @@ func TestNoRegistry(t *testing.T) {
 	cmd.Env = []string{"HOME=" + room, "PATH=" + t.TempDir()}
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	if err := cmd.Run(); err == nil || !strings.HasPrefix(said.String(), "bundle: there is no npm here") ||
+	if err := cmd.Run(); err == nil || !strings.HasPrefix(said.String(), "bundle: npm is not installed") ||
 		strings.Count(said.String(), "\n") != 1 {
 		t.Errorf("%v: %s", err, said.String())
 	}

@@ -32,7 +32,7 @@ func (r *reader) lambdaGateway(s *Settings) {
 			"API_KEY, JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL")
 	}
 	if s.Invoker == "local" {
-		r.fail("INVOKER", "must be lambda on Lambda: function processes would stand still between requests")
+		r.fail("INVOKER", "must be lambda on Lambda: function processes would be frozen between requests")
 	}
 	if !IsBucket(s.AuditStore) {
 		r.fail("AUDIT_STORE", "must be s3://bucket/prefix on Lambda: a folder, and its records, would be lost with its "+

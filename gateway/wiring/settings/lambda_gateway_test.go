@@ -27,7 +27,7 @@ func TestSettingsOnLambda(t *testing.T) {
 		{[]string{"LAMBDA_FRONT="}, "stream", "", ""},
 		{[]string{"LAMBDA_FRONT=url"}, "", "LAMBDA_FRONT: must be stream", ""},
 		{[]string{"AIRLOCK_STATE=s3://bucket/state"}, "",
-			"AIRLOCK_STATE: a bucket keeps no state any more; stop all gateways, copy the state with `airlock state copy " +
+			"AIRLOCK_STATE: buckets no longer hold state; stop all gateways, copy the state with `airlock state copy " +
 				"s3://bucket/state TO`", ""},
 		{[]string{"LAMBDA_FRONT=jobs"}, "", "AIRLOCK_STATE: must be dynamodb://table?contents=s3://bucket/prefix " +
 			"if LAMBDA_FRONT is jobs", ""},

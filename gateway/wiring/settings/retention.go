@@ -42,7 +42,7 @@ func ParseAge(name, text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(unit)
 	if err != nil || d <= 0 {
-		return 0, Wrong(fmt.Errorf("%s: %q is not a length of time such as 90d or 36h", name, text))
+		return 0, Wrong(fmt.Errorf("%s: %q is not a duration such as 90d or 36h", name, text))
 	}
 	return d, nil
 }

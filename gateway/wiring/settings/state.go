@@ -54,7 +54,7 @@ func (r *reader) state(auditStore string) string {
 		return dir
 	}
 	if IsBucket(dir) {
-		r.fail("AIRLOCK_STATE", "a bucket keeps no state any more; stop all gateways, copy the state with "+
+		r.fail("AIRLOCK_STATE", "buckets no longer hold state; stop all gateways, copy the state with "+
 			"`airlock state copy %s TO`, and set AIRLOCK_STATE to TO: a folder, postgres://user@host/database, or "+
 			"dynamodb://table?contents=s3://bucket/prefix", dir)
 		return ""
@@ -110,7 +110,7 @@ func (r *reader) queues(state string) Queues {
 		}
 	}
 	if q.Jobs != "" && q.Jobs == q.Callbacks {
-		r.fail("CALLBACKS_QUEUE", "must be another queue than JOBS_QUEUE")
+		r.fail("CALLBACKS_QUEUE", "must differ from JOBS_QUEUE")
 	}
 	return q
 }
@@ -135,7 +135,7 @@ func (r *reader) callbackSecret() string {
 		return ""
 	}
 	if !callbacks.ValidSecret(secret) {
-		r.fail("CALLBACK_SECRET", "must be whsec_ and base64 of 16 to 64 bytes after it, such as whsec_$(openssl rand "+
+		r.fail("CALLBACK_SECRET", "must be whsec_ followed by the base64 of 16 to 64 bytes, such as whsec_$(openssl rand "+
 			"-base64 24)")
 		return ""
 	}

@@ -34,7 +34,7 @@ type Source struct {
 }
 
 // ErrNoRegistry is the error of Fetch if archives are missing and there is no registry to ask.
-var ErrNoRegistry = errors.New("there is no npm here, and npm_config_registry names no registry")
+var ErrNoRegistry = errors.New("npm is not installed, and npm_config_registry names no registry")
 
 // Fetch returns the archives of the packages, in their order. It asks only for what the cache lacks.
 func (s Source) Fetch(ctx context.Context, packages []Package) ([][]byte, error) {
@@ -119,7 +119,7 @@ func (s Source) get(ctx context.Context, packages []Package) error {
 			url := strings.TrimSuffix(s.URL, "/") + "/" + p.Name + "/-/" + p.File()
 			archive, err := outbound.Get(ctx, client, url, "", maxArchive)
 			if err != nil {
-				return fmt.Errorf("ask the registry: %w", err)
+				return fmt.Errorf("request from the registry: %w", err)
 			}
 			return s.keep(p, archive)
 		})
