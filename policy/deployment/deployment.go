@@ -190,7 +190,7 @@ func (d *document) pattern(n *yaml.Node, r *policy.Rules) {
 		"pattern": func(n *yaml.Node) {
 			expr, err := regexp.Compile(d.text(n, "pattern"))
 			if err != nil {
-				d.fail(n, "pattern is no RE2 regular expression: %v", err)
+				d.fail(n, "pattern is not an RE2 regular expression: %v", err)
 			}
 			p.Expr = expr
 		},
@@ -209,7 +209,7 @@ func (d *document) references(root *yaml.Node, r *policy.Rules) {
 	check := func(n *yaml.Node, l policy.Layer, what string) {
 		for _, t := range l.Tiers {
 			if r.Tier(t) == nil {
-				d.fail(n, "%s names the unknown tier %q; there are %s", what, quote.Clip(t, 60), r.TierNames())
+				d.fail(n, "%s names the unknown tier %q; known are %s", what, quote.Clip(t, 60), r.TierNames())
 			}
 		}
 		for _, name := range l.Secrets {

@@ -123,7 +123,7 @@ func (d *document) entries(n *yaml.Node, what string, read func(key, value *yaml
 			continue
 		}
 		if seen[key.Value] {
-			d.fail(key, "%q stands twice in %s", quote.Clip(key.Value, 60), what)
+			d.fail(key, "%q occurs twice in %s", quote.Clip(key.Value, 60), what)
 			continue
 		}
 		seen[key.Value] = true

@@ -103,7 +103,7 @@ func (d *document) tier(n *yaml.Node, t policy.Tier, added bool) policy.Tier {
 			}
 		}
 		if !slices.Contains(t.Engines, policy.QuickJS) {
-			d.fail(n, "engines must contain %s, on which code runs that names no engine", policy.QuickJS)
+			d.fail(n, "engines must contain %s, which runs code that names no engine", policy.QuickJS)
 		}
 	}
 	for _, m := range t.Modules {
@@ -166,7 +166,7 @@ func (d *document) tightened(n *yaml.Node, before, after policy.Tier) {
 func (d *document) ceilings(n *yaml.Node, t policy.Tier) {
 	refuse := func(field string, over bool, most any) {
 		if over {
-			d.fail(fieldNode(n, field), "%s is more than an execution can have: at most %v", field, most)
+			d.fail(fieldNode(n, field), "%s is too large: at most %v is accepted", field, most)
 		}
 	}
 	refuse("timeout", t.Timeout > ceilingTimeout, ceilingTimeout)
