@@ -101,7 +101,7 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 				`digit; got %q`, clip(t.Name, 80))
 	}
 	if toolname.Reserved(ns) {
-		return invalid(field+".name", "the namespace %s is a name of the language or of the sandbox; choose another", ns)
+		return invalid(field+".name", "the namespace %s is reserved by the language or the sandbox; choose another", ns)
 	}
 	if err := toolname.Check(t.Name); err != nil {
 		return invalid(field+".name", "%v; choose another", err)
@@ -127,7 +127,8 @@ func checkTool(i int, t Tool, before []Tool) *Error {
 	case t.Approval != "" && t.Approval != ApprovalRequired:
 		return invalid(field+".approval", "must be required, or be left out; got %q", clip(t.Approval, 40))
 	case t.Via != "" && (t.Approval != "" || t.Durable):
-		return invalid(field+".via", "is caller, who does not wait with the execution; leave approval and durable out")
+		return invalid(field+".via", "is caller, and a caller does not wait for a paused execution; leave "+
+			"approval and durable out")
 	case t.Durable && t.Approval != "":
 		return invalid(field+".durable", "is true, so the tool must have no approval: its answer is the decision")
 	case t.Via != "" && t.URL != "":

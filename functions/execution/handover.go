@@ -51,7 +51,7 @@ func DecodeHandover(b []byte) (h Handover, is bool, err error) {
 		return Handover{}, true, err
 	}
 	if err := decodeStrict(b, &w, duplicates); err != nil {
-		return Handover{}, true, invalid("handover", "must be {id, sha256, bytes}, beside airlock and nothing else")
+		return Handover{}, true, invalid("handover", "must be {id, sha256, bytes} and the only member besides airlock")
 	}
 	h = w.Handover
 	switch sum, bad := hex.DecodeString(h.SHA256); {

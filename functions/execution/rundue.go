@@ -27,7 +27,7 @@ func DecodeRunDue(b []byte) (job string, is bool, err error) {
 		return "", true, err
 	}
 	if err := decodeStrict(b, &w, duplicates); err != nil {
-		return "", true, invalid("turn", "must be {job}, beside airlock and nothing else")
+		return "", true, invalid("turn", "must be {job} and the only member besides airlock")
 	}
 	switch {
 	case w.Airlock != InvocationVersion:

@@ -43,7 +43,7 @@ func ReadEngines(getenv func(string) string) (EngineSettings, error) {
 		}
 	}
 	if len(list) > 0 && !slices.Contains(list, policy.QuickJS) {
-		return s, fmt.Errorf("ENGINES: must contain %s, the engine of code that names none", policy.QuickJS)
+		return s, fmt.Errorf("ENGINES: must contain %s, which runs code that names no engine", policy.QuickJS)
 	}
 	switch text := strings.TrimSpace(getenv("ENGINE_FALLBACK")); text {
 	case "":
