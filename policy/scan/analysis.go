@@ -94,6 +94,9 @@ func (a *analysis) source(code, language, file string, work int) *scanned {
 	return out
 }
 
+// graphPart is the part of a scan's work that the graph may take besides what the scan leaves of it.
+const graphPart = 6
+
 // reach adds a source to the graph, unless it is the only one and holds no threat.
 func (a *analysis) reach(s *scanned, t *syntax.Tree, f *flow.Flow, file string, work int, b *cost.Budget) {
 	if len(a.files) == 0 && len(s.hits) == 0 {
@@ -103,11 +106,11 @@ func (a *analysis) reach(s *scanned, t *syntax.Tree, f *flow.Flow, file string, 
 		a.reached.Lose()
 		return
 	}
-	left := *b // a graph that is too costly leaves the scan as it is
-	s.functions = a.reached.Add(t.List, file, &left)
+	// A graph that is too costly leaves the scan as it is.
+	graph := cost.New(b.Left + work/graphPart)
+	s.functions = a.reached.Add(t.List, file, graph)
 	f.Calls(s.functions.Call)
-	b.Left = left.Left
-	s.work = work - b.Left
+	s.work = work + work/graphPart - graph.Left
 }
 
 // hitOf returns the finding of an escape that hides plain characters.

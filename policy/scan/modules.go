@@ -22,18 +22,6 @@ func (g *Powers) hasPackage(specifier string) bool {
 	})
 }
 
-// powerless reports whether a module of Node's gives code nothing that the language does not. Code that needs one
-// where it is missing fails.
-func powerless(module string) bool {
-	switch module {
-	case "assert", "async_hooks", "buffer", "console", "constants", "crypto", "diagnostics_channel", "domain", "events",
-		"path", "perf_hooks", "punycode", "querystring", "stream", "stream/promises", "stream/web", "string_decoder", "sys",
-		"timers", "timers/promises", "tty", "url", "util", "util/types", "zlib":
-		return true
-	}
-	return false
-}
-
 // NeverProvided reports whether a module is one that no tier provides, whatever its list says.
 func NeverProvided(module string) bool {
 	switch module {

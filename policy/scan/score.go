@@ -42,7 +42,7 @@ func granted(h *flow.Hit, g *Powers) bool {
 // dormant reports whether a finding is in a function that no code of the input calls, under powers for which that
 // matters.
 func (s *scanned) dormant(h *flow.Hit, g *Powers) bool {
-	if g.Dormant && h.Category == threat.ModuleLoading && powerless(h.Module) {
+	if g.Dormant && h.Category == threat.ModuleLoading && catalogue.IsPowerless(h.Module) {
 		return true
 	}
 	return g.Dormant && !h.Attack && h.Category != threat.EncodingTricks &&
@@ -74,7 +74,7 @@ func (s *scanned) unusual(h *flow.Hit) bool {
 	case threat.FilesystemAccess:
 		return h.Vain || !slices.ContainsFunc(h.Uses, s.sure)
 	case threat.NetworkRequest, threat.PrototypePollution:
-		return h.Vain || !s.sure(h.In)
+		return h.Vain || h.Extends || !s.sure(h.In)
 	case threat.CodeInjection:
 		return h.Compiles && !s.sure(h.In)
 	case threat.ModuleLoading, threat.BufferManipulation, threat.TimerAbuse, threat.WebAssembly:

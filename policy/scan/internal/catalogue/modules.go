@@ -102,3 +102,15 @@ func bufferClass() *Symbol {
 			"allocUnsafeSlow"),
 		map[string]*Symbol{"from": {Name: "Buffer.from", Role: RoleDecode, Callable: true}})}
 }
+
+// IsPowerless reports whether a module of Node's gives code nothing that the language does not. Code that needs one
+// where it is missing fails.
+func IsPowerless(module string) bool {
+	switch module {
+	case "assert", "async_hooks", "buffer", "console", "constants", "crypto", "diagnostics_channel", "domain", "events",
+		"path", "perf_hooks", "punycode", "querystring", "stream", "stream/promises", "stream/web", "string_decoder", "sys",
+		"timers", "timers/promises", "tty", "url", "util", "util/types", "zlib":
+		return true
+	}
+	return false
+}

@@ -3,7 +3,7 @@ package cost
 // The costs, by what is counted. A parser's costs are predicted from the outline; a walk counts its own.
 const (
 	// workOfMost is the work that code of up to sizeOfMost bytes may take. Longer code may take more in proportion.
-	workOfMost = 6_000_000
+	workOfMost = 6_500_000
 	sizeOfMost = 256 << 10
 
 	OutlineWork  = 4      // the outline: a token

@@ -21,7 +21,9 @@ type call struct {
 	// the caller passes in.
 	foreign, outside bool
 	// passed marks f.apply(x, arguments), which calls f as the function around it was called.
-	passed   bool
+	passed bool
+	// method marks a call whose third argument is the descriptor of a method, such as {value() {…}}.
+	method   bool
 	template *value // the text of a tagged template
 	depth    int
 }
@@ -346,11 +348,11 @@ func (cs *calls) givenPrototype(v *value) *value {
 
 // change handles the calls that write members: Object.assign, Object.defineProperty, Reflect.set.
 func (cs *calls) change(s *catalogue.Symbol, c call) *value {
-	for b := c.arg(0); b != nil; b = b.alt {
-		if b.kind == kindPrototype {
-			cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name,
-				" changes a prototype that others share")
-		}
+	if c.arg(0).isPrototype() {
+		hits := len(cs.findings.hits)
+		cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name,
+			" changes a prototype that others share")
+		cs.findings.extends(c.at, hits, s.Role == catalogue.RoleDefine && cs.defines(c))
 	}
 	if s.Role == catalogue.RoleAssign {
 		var out *value
@@ -368,6 +370,13 @@ func (cs *calls) change(s *catalogue.Symbol, c call) *value {
 		cs.program.keep(c.arg(0), key, c.arg(2))
 	}
 	return c.arg(0)
+}
+
+// defines reports whether a call such as Object.defineProperty only gives a prototype a new method.
+func (cs *calls) defines(c call) bool {
+	name, ok := cs.values.textOf(c.arg(1))
+	return ok && c.method && c.arg(2) != nil && c.arg(2).obj != nil &&
+		c.arg(0).extends(name, c.arg(2).obj.props["value"])
 }
 
 // elements returns the elements of an array, for apply.

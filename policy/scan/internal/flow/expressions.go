@@ -39,6 +39,7 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 	if len(e.Args.List) > 0 {
 		c.foreign, c.outside = isForeign(e.Args.List[0].Value), ex.host.isOutside(e.Args.List[0].Value)
 		c.passed = len(e.Args.List) == 2 && isArguments(e.Args.List[1].Value)
+		c.method = len(e.Args.List) == 3 && isMethod(e.Args.List[2].Value)
 	}
 	ex.calls.pollution(e.X, c)
 	ex.calls.leaks(e.X, c)

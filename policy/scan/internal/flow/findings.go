@@ -41,7 +41,7 @@ type Hit struct {
 	Module   string
 	Offset   int
 	Message  string
-	// Compiles marks code that Function or a module of Node builds, as libraries do with templates and schemas.
+	// Compiles marks code that Function, a timer or a module of Node builds, as libraries do with templates and schemas.
 	Compiles bool
 	// Uses are the places that call what the finding names, like In. Of commands only those count that the code or the
 	// caller feeds.
@@ -55,6 +55,8 @@ type Hit struct {
 	// Vain marks a way to the network that no tier has and that the code aims at no host it names, and the reading of a
 	// single variable of the environment. Libraries have both.
 	Vain bool
+	// Extends marks a change that only gives the prototype of a built-in class a new method, as libraries do.
+	Extends bool
 	// InFile reports that the source is a file beside the code.
 	InFile bool
 	symbol *catalogue.Symbol
@@ -121,6 +123,22 @@ func (f *findings) in() any {
 	return f.scope.place()
 }
 
+// compiles records a timer that is handed a string to run as code.
+func (f *findings) compiles(s *catalogue.Symbol, offset int) {
+	before := len(f.hits)
+	f.add(threat.CodeInjection, catalogue.EvalPower, "", offset, s.Name, " is handed a string to run as code")
+	if len(f.hits) > before {
+		f.hits[before].Compiles = true
+	}
+}
+
+// extends records whether a change of a prototype, found since there were so many hits, only gives it a new method.
+func (f *findings) extends(offset, hits int, extends bool) {
+	if i, ok := f.seen[hitKey{threat.PrototypePollution, offset}]; ok {
+		f.hits[i].Extends = extends && (i >= hits || f.hits[i].Extends)
+	}
+}
+
 // idle records code that is built at run time and does nothing by itself.
 func (f *findings) idle(s *catalogue.Symbol, offset int) {
 	f.found(s, offset)
@@ -142,7 +160,7 @@ func (f *findings) full(category string, p catalogue.Power, module string) bool 
 	}
 	full := p == catalogue.ModulePower && len(f.hits) >= maxHits ||
 		len(f.hits) >= maxAllHits && f.count[hitClass{category, p, module, anywhere, f.feed}] >= 2
-	f.uneven = f.uneven || full
+	f.uneven = f.uneven || full && !(category == threat.ModuleLoading && catalogue.IsPowerless(module))
 	f.dropped = f.dropped || full
 	return full
 }

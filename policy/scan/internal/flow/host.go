@@ -186,7 +186,11 @@ func (h *host) memberOfPlain(b *value, name string) *value {
 func (h *host) memberOfSymbol(b *value, name string, at int) *value {
 	s := b.sym
 	if name == "prototype" && s.Class {
-		return &value{kind: kindPrototype, of: functionPrototype(s)}
+		v := &value{kind: kindPrototype, of: functionPrototype(s)}
+		if s.IsExtendable() {
+			v.text = extendable
+		}
+		return v
 	}
 	if m := s.Member(name); m != nil {
 		if !h.scope.quiet && m.Category != "" && !m.OnUse && !h.findings.full(m.Category, m.Power, m.Module) {
@@ -274,10 +278,8 @@ func (h *host) reaches(at int) {
 
 // changes reports a write to a member of a shared prototype.
 func (h *host) changes(base *value, at int) {
-	for b := base; b != nil; b = b.alt {
-		if b.kind == kindPrototype {
-			h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "a prototype that others share is changed")
-		}
+	if base.isPrototype() {
+		h.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at, "a prototype that others share is changed")
 	}
 }
 

@@ -95,6 +95,7 @@ func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
 		ex.cursor.at = at
 	}
 	at := ex.cursor.at
+	hits := len(ex.findings.hits)
 	ex.host.changes(base, at)
 	for b := base; b != nil; b = b.alt {
 		if b.kind == kindSymbol && known && (b.sym.Member(key) != nil || key == "prototype") {
@@ -102,6 +103,9 @@ func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
 		}
 	}
 	v := ex.expr(y)
+	if base.isPrototype() {
+		ex.findings.extends(at, hits, known && isOwnFunction(y) && base.extends(key, v))
+	}
 	if known && key == "__proto__" {
 		ex.host.facts.Flags.HasProtoAccess = true
 		if foreign || base.shared() {

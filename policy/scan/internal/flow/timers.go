@@ -49,11 +49,8 @@ func (cs *calls) timer(s *catalogue.Symbol, c call) {
 	t := cs.timers
 	for f := c.arg(0); f != nil; f = f.alt {
 		switch {
-		case f.kind == kindText:
-			cs.findings.add(threat.CodeInjection, catalogue.EvalPower, "", c.at, s.Name, " is handed a string to run as code")
-			cs.codeString(call{args: c.args[:1], at: c.at})
-		case f.kind == kindDecoded:
-			cs.findings.add(threat.CodeInjection, catalogue.EvalPower, "", c.at, s.Name, " is handed a string to run as code")
+		case f.kind == kindText, f.kind == kindDecoded:
+			cs.findings.compiles(s, c.at)
 			cs.codeString(call{args: c.args[:1], at: c.at})
 		case f.kind == kindSymbol && f.sym.Role == catalogue.RoleCallee:
 			cs.findings.add(threat.TimerAbuse, catalogue.NeverGranted, "", c.at, s.Name,

