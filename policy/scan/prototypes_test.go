@@ -82,3 +82,29 @@ func TestDormantAmongManyModules(t *testing.T) {
 		t.Errorf("a call is allowed: %+v", d.Analysis)
 	}
 }
+
+// A string that a function is given is no code where the function may be a timer only because a helper is called with
+// both. What the string does counts all the same.
+func TestStringsForMixedFunctions(t *testing.T) {
+	t.Parallel()
+	const helper = "function bind(o, f) { return f && f.bind(o) }\n" +
+		"const later = bind(null, setTimeout), plain = bind(null, s => s + 1);\n"
+	for _, c := range []struct {
+		name, code string
+		allowed    bool
+	}{
+		{"a function of a helper", helper + "plain('a'); plain('b')", true},
+		{"a string that is an attack", helper + "plain(\"require('child_process').exec('id')\")", false},
+		{"a timer", "setTimeout('f()')", false},
+		{"a timer by a name", "const later = input.now ? setImmediate : setTimeout; later('f()')", false},
+		{"a timer of a helper", "function bind(o, f) { return f && f.bind(o) } bind(null, setTimeout)('f()')", false},
+	} {
+		d := policy.Default().Decide(policy.Request{Code: c.code})
+		if (d.Effect == policy.Allow) != c.allowed {
+			t.Errorf("%s: allowed %t: %v %+v", c.name, !c.allowed, d.Violations, d.Analysis.Findings)
+		}
+		if len(d.Analysis.Findings) == 0 {
+			t.Errorf("%s: no finding", c.name)
+		}
+	}
+}

@@ -23,7 +23,9 @@ type call struct {
 	// passed marks f.apply(x, arguments), which calls f as the function around it was called.
 	passed bool
 	// method marks a call whose third argument is the descriptor of a method, such as {value() {…}}.
-	method   bool
+	method bool
+	// mixed marks a call of what may also be a function of the code itself.
+	mixed    bool
 	template *value // the text of a tagged template
 	depth    int
 }
@@ -99,6 +101,9 @@ func (cs *calls) invoke(callee *value, c call) *value {
 		return nil
 	}
 	var out *value
+	for f := callee; f != nil; f = f.alt {
+		c.mixed = c.mixed || f.kind == kindFunction
+	}
 	for f := callee; f != nil; f = f.alt {
 		out = cs.values.either(out, cs.invokeOne(f, c))
 	}

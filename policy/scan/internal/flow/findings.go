@@ -123,12 +123,12 @@ func (f *findings) in() any {
 	return f.scope.place()
 }
 
-// compiles records a timer that is handed a string to run as code.
-func (f *findings) compiles(s *catalogue.Symbol, offset int) {
+// compiles records a timer that is handed a string to run as code. Mixed says that the callee may be something else.
+func (f *findings) compiles(s *catalogue.Symbol, offset int, mixed bool) {
 	before := len(f.hits)
 	f.add(threat.CodeInjection, catalogue.EvalPower, "", offset, s.Name, " is handed a string to run as code")
 	if len(f.hits) > before {
-		f.hits[before].Compiles = true
+		f.hits[before].Compiles, f.hits[before].Vain = true, mixed
 	}
 }
 

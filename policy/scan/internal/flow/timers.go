@@ -50,7 +50,7 @@ func (cs *calls) timer(s *catalogue.Symbol, c call) {
 	for f := c.arg(0); f != nil; f = f.alt {
 		switch {
 		case f.kind == kindText, f.kind == kindDecoded:
-			cs.findings.compiles(s, c.at)
+			cs.findings.compiles(s, c.at, c.mixed)
 			cs.codeString(call{args: c.args[:1], at: c.at})
 		case f.kind == kindSymbol && f.sym.Role == catalogue.RoleCallee:
 			cs.findings.add(threat.TimerAbuse, catalogue.NeverGranted, "", c.at, s.Name,
