@@ -41,20 +41,22 @@ var different = map[string]string{
 func TestAwayHostile(t *testing.T) {
 	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		for _, a := range attacks(t) {
-			a.grants.Limits.Wall = min(a.grants.Limits.Wall, time.Minute) // some attacks make an engine wait for its end
-			began := time.Now()
-			r, err := e.Run(t.Context(), sandbox.Script{Engine: engine, Code: a.code}, a.grants)
-			if err != nil {
-				t.Errorf("%s: %v", a.name, err)
-				continue
-			}
-			// Which limit comes first depends on an engine's speed, and an engine may end before it can say that it has
-			// no memory.
-			limited := strings.Contains(a.expect, "limit") &&
-				(r.Limit != "" || strings.HasPrefix(r.Error, "the engine ended on this code"))
-			if wrong := a.judge(r); wrong != "" && different[engine+"/"+a.name] == "" && !limited {
-				t.Errorf("%s: %s (%v)", a.name, wrong, time.Since(began))
-			}
+			t.Run(a.name, func(t *testing.T) {
+				t.Parallel()                                                  // each attack has a process of its own
+				a.grants.Limits.Wall = min(a.grants.Limits.Wall, time.Minute) // some attacks make an engine wait for its end
+				began := time.Now()
+				r, err := e.Run(t.Context(), sandbox.Script{Engine: engine, Code: a.code}, a.grants)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// Which limit comes first depends on an engine's speed, and an engine may end before it can say that it has
+				// no memory.
+				limited := strings.Contains(a.expect, "limit") &&
+					(r.Limit != "" || strings.HasPrefix(r.Error, "the engine ended on this code"))
+				if wrong := a.judge(r); wrong != "" && different[engine+"/"+a.name] == "" && !limited {
+					t.Errorf("%s (%v)", wrong, time.Since(began))
+				}
+			})
 		}
 	})
 }
