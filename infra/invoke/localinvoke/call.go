@@ -95,8 +95,10 @@ type ending struct {
 }
 
 const (
-	// sampling is the interval between memory samples of a busy process.
+	// A busy process's memory is sampled when it could have reached its limit at growth, in bytes a second, which is
+	// about what a kernel gives to two processors. The interval is at least sampling and at most four times that.
 	sampling = 20 * time.Millisecond
+	growth   = 6 << 30
 	// settling bounds the wait for the answer of a process that has ended; reading bounds the reading of it, all of
 	// which is in our socket buffers.
 	settling = 20 * time.Millisecond
@@ -187,14 +189,14 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 				killAt, killFor = at, cancelled
 			}
 		case <-clock.C:
-			left := killAt.Sub(p.cfg.Now())
+			left, room := killAt.Sub(p.cfg.Now()), p.cfg.MaxMemory-proc.usage.Resident()
 			switch {
 			case left <= 0:
 				proc.kill(killFor)
-			case proc.usage.Resident() > p.cfg.MaxMemory:
+			case room < 0:
 				proc.kill(memory)
 			default:
-				clock.Reset(min(sampling, left))
+				clock.Reset(min(nextSample(room), left))
 			}
 		case <-proc.gone:
 			if end, answered := drain(c, take); answered {
@@ -203,6 +205,11 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 			return p.post(proc, c)
 		}
 	}
+}
+
+// nextSample returns when to sample the memory of a process again that has some bytes left.
+func nextSample(room int64) time.Duration {
+	return min(max(time.Duration(float64(room)/growth*float64(time.Second)), sampling), 4*sampling)
 }
 
 // drain reads what a process had sent before it ended. It reports whether that was a whole answer.
