@@ -247,7 +247,7 @@ func tryPackage(ctx context.Context, engine *sandbox.Engine, p sandbox.Package) 
 	return note, nil
 }
 
-// listExports gives what the package p exports, and the members of its default export, as packages.Note has them.
+// listExports returns what the package p exports, and the members of its default export, as packages.Note has them.
 //
 //go:embed exports.js
 var listExports string
