@@ -12,19 +12,26 @@ import (
 	"github.com/airlock-run/airlock/gateway"
 )
 
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	began := make(chan string, 10)
-	s := kept(t, options{config: gateway.Config{Places: 1}, invoke: func(
+// onePlace returns a server whose one place an execution holds until it is cancelled, what receives the IDs of
+// executions that begin, and a function that submits one and returns the path of its result.
+func onePlace(t *testing.T) (s *served, began <-chan string, post func() string) {
+	t.Helper()
+	ids := make(chan string, 10)
+	s = kept(t, options{config: gateway.Config{Places: 1}, invoke: func(
 		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
 	) (execution.Reply, error) {
-		began <- inv.ID
+		ids <- inv.ID
 		<-ctx.Done()
 		return execution.Reply{}, ctx.Err()
 	}})
-	post := func() string {
+	return s, ids, func() string {
 		return want(t, s.do(t, "POST", "/api/execute", code("1"), prefer), 202).Header.Get("Location")
 	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	s, began, post := onePlace(t)
 	runs := post()
 	if id := <-began; "/api/result/"+id != runs {
 		t.Fatalf("%s runs, not %s", id, runs)
@@ -93,17 +100,7 @@ func TestCancelOthers(t *testing.T) {
 // ended with one later, and does not run.
 func TestCancelWithoutRecord(t *testing.T) {
 	t.Parallel()
-	began := make(chan string, 10)
-	s := kept(t, options{config: gateway.Config{Places: 1}, invoke: func(
-		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
-	) (execution.Reply, error) {
-		began <- inv.ID
-		<-ctx.Done()
-		return execution.Reply{}, ctx.Err()
-	}})
-	post := func() string {
-		return want(t, s.do(t, "POST", "/api/execute", code("1"), prefer), 202).Header.Get("Location")
-	}
+	s, began, post := onePlace(t)
 	runs := post()
 	<-began
 	waits := post()
