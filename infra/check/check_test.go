@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/airlock-run/airlock/infra/check/rooms"
+	"github.com/airlock-run/airlock/infra/check/imports"
 )
 
 func parsed(t *testing.T, files map[string]string) *goPackage {
@@ -150,7 +150,7 @@ func TestContributing(t *testing.T) {
 	if named < 30 {
 		t.Errorf("only %d paths were found", named)
 	}
-	if table, _, _ := strings.Cut(string(text), tableEnd); !strings.HasSuffix(table, tableBegin+rooms.Markdown()) {
+	if table, _, _ := strings.Cut(string(text), tableEnd); !strings.HasSuffix(table, tableBegin+imports.Markdown()) {
 		t.Error("the import table of CONTRIBUTING.md is not current: go run ./infra/check -update")
 	}
 }

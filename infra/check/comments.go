@@ -106,7 +106,7 @@ var scriptDeclaration = regexp.MustCompile(
 func badScriptComments(files []string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, name := range files {
-		inside := strings.HasPrefix(name, "sandbox/stdlib/") || strings.HasPrefix(name, "sandbox/foreign/") ||
+		inside := strings.HasPrefix(name, "sandbox/stdlib/") || strings.HasPrefix(name, "sandbox/otherengine/") ||
 			strings.HasPrefix(name, "gateway/console/")
 		if !inside || path.Ext(name) != ".js" || strings.Contains(name, "/testdata/") {
 			continue

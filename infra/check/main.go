@@ -1,4 +1,4 @@
-// Check measures what the linters do not: the size of packages and types, the length of lines, the words of comments,
+// Check measures what the linters do not: the size of packages and types, the length of lines, the form of comments,
 // the conditions of tests, the import table, and the size of tracked files. It prints every measure above its limit and
 // ends with exit code 1.
 //
@@ -7,7 +7,6 @@
 //	go run ./infra/check             measure
 //	go run ./infra/check -update     lower the numbers of allow.txt, and bring the import tables of documents up to date
 //	go run ./infra/check -v          name every long line and every comment, not only the first three of a package
-//	go run ./infra/check -imports    print the import table as it stands in documents
 package main
 
 import (
@@ -17,8 +16,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-
-	"github.com/airlock-run/airlock/infra/check/rooms"
 )
 
 const allowFile = "infra/check/allow.txt"
@@ -26,12 +23,7 @@ const allowFile = "infra/check/allow.txt"
 func main() {
 	update := flag.Bool("update", false, "lower the numbers of "+allowFile+", update the tables of documents")
 	verbose := flag.Bool("v", false, "name every place")
-	imports := flag.Bool("imports", false, "print the import table")
 	flag.Parse()
-	if *imports {
-		fmt.Print(rooms.Markdown())
-		return
-	}
 	grown, err := run(os.Stdout, *update, *verbose)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "check:", err)

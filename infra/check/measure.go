@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/airlock-run/airlock/infra/check/rooms"
+	"github.com/airlock-run/airlock/infra/check/imports"
 )
 
 // The limits. The rules without a limit here accept no exception that allow.txt does not list.
@@ -85,7 +85,7 @@ func measure(packages []*goPackage) []finding {
 		if !hasDoc(p) {
 			add("doc", p.dir, 1, 0)
 		}
-		wrong := rooms.Violations(imports(p))
+		wrong := imports.Violations(importsOf(p))
 		add("imports", p.dir, len(wrong), 0, wrong...)
 	}
 	return out
@@ -217,9 +217,9 @@ func hasDoc(p *goPackage) bool {
 	})
 }
 
-// imports returns a package for the import table, without its tests.
-func imports(p *goPackage) rooms.Package {
-	out := rooms.Package{ImportPath: rooms.Module + p.dir}
+// importsOf returns a package for the import table, without its tests.
+func importsOf(p *goPackage) imports.Package {
+	out := imports.Package{ImportPath: imports.Module + p.dir}
 	for _, f := range p.sources() {
 		out.Name = f.tree.Name.Name
 		for _, i := range f.tree.Imports {
@@ -248,7 +248,7 @@ const (
 	tableEnd   = "<!-- end of import table -->"
 )
 
-// staleTables returns the documents whose import table is not that of package rooms. With update it corrects them.
+// staleTables returns the documents whose import table is not that of package imports. With update it corrects them.
 func staleTables(files []string, update bool) ([]finding, error) {
 	var out []finding
 	for _, name := range files {
@@ -261,11 +261,11 @@ func staleTables(files []string, update bool) ([]finding, error) {
 		}
 		before, rest, begins := strings.Cut(string(text), tableBegin)
 		table, after, ends := strings.Cut(rest, tableEnd)
-		if !begins || ends && table == rooms.Markdown() {
+		if !begins || ends && table == imports.Markdown() {
 			continue
 		}
 		if update && ends {
-			text := before + tableBegin + rooms.Markdown() + tableEnd + after
+			text := before + tableBegin + imports.Markdown() + tableEnd + after
 			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 				return nil, err
 			}

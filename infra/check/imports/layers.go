@@ -1,4 +1,4 @@
-package rooms
+package imports
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 // packages of lower layers, and never package gateway.
 var gatewayLayers = []gatewayLayer{
 	{"clocks, counters, credentials", []string{
-		"authn", "client", "declarations", "meter", "schedule", "steady", "turns", "waits",
+		"authn", "client", "declarations", "meter", "monotonic", "schedule", "semaphore", "waits",
 	}},
 	{"limits and memory", []string{"bounds", "queue", "ratelimit", "results"}},
 	{"connections and markup", []string{"console", "httpconn"}},
@@ -69,7 +69,7 @@ func GatewayMarkdown() string {
 		fmt.Fprintf(&b, "| %d | %s | %s |\n", i+1, quoted(l.packages), l.purpose)
 	}
 	fmt.Fprintf(&b, "\nBesides lower layers, they import %s and the leaves: %s.\n",
-		quoted(slices.DeleteFunc(slices.Clone(room["gateway"]), func(p string) bool { return p == "gateway/..." })),
+		quoted(slices.DeleteFunc(slices.Clone(permitted["gateway"]), func(p string) bool { return p == "gateway/..." })),
 		quoted(leaves))
 	return b.String()
 }

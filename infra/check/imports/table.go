@@ -1,4 +1,4 @@
-package rooms
+package imports
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 // Module is the prefix of the import paths of this repository.
 const Module = "github.com/airlock-run/airlock/"
 
-// room maps a folder to the packages of this repository that the packages in it may import, besides the leaves and
+// permitted maps a folder to the packages of this repository that the packages in it may import, besides the leaves and
 // their own subpackages. The longest folder that contains a package counts. An entry that ends in "/..." stands for a
 // package and everything below it; any other entry is one package.
 //
 // Main packages and tests may import anything.
-var room = map[string][]string{
+var permitted = map[string][]string{
 	"functions/events":     {"functions/execution", "functions/webhook"},
 	"functions/execution":  {},
 	"functions/governance": {"functions/execution", "policy", "policy/audit"},
@@ -55,17 +55,17 @@ var room = map[string][]string{
 	"sandbox/stdlib":           {},
 }
 
-// leaves are the packages that every room may import, so that no rule is written twice. They import only one another.
+// leaves are the packages that every package may import, so that no rule is written twice. They import only each other.
 var leaves = []string{
 	"policy/address", "policy/depth", "policy/outbound", "policy/schema", "policy/scripttext", "policy/threat",
 	"policy/toolinput", "policy/toolname",
 }
 
-// roots put the rooms together for main packages. They may import anything; only they and main packages import them.
+// roots connect the packages for main packages. They may import anything; only they and main packages import them.
 var roots = []string{"functions/process", "gateway/cli", "gateway/wiring"}
 
-// foreign maps a module to the folders that may import it.
-var foreign = map[string][]string{
+// external maps a module to the folders that may import it.
+var external = map[string][]string{
 	"github.com/aws/aws-lambda-go":  {"functions/events", "functions/lambda"},
 	"github.com/aws/aws-sdk-go-v2":  {"infra"},
 	"github.com/fastschema/qjs":     {"sandbox"},
@@ -93,7 +93,7 @@ func Violations(p Package) []string {
 	}
 	var out []string
 	for _, imported := range p.Imports {
-		for mod, folders := range foreign {
+		for mod, folders := range external {
 			if within(imported, mod) && !withinAny(path, folders) {
 				out = append(out, fmt.Sprintf("%s imports %s, which only %v may import", path, imported, folders))
 			}
@@ -123,7 +123,7 @@ func Violations(p Package) []string {
 // allowed returns the entry of the longest folder that contains a package.
 func allowed(path string) []string {
 	longest, out := -1, []string(nil)
-	for folder, packages := range room {
+	for folder, packages := range permitted {
 		if within(path, folder) && len(folder) > longest {
 			longest, out = len(folder), packages
 		}
@@ -153,8 +153,8 @@ func withinAny(path string, folders []string) bool {
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("| packages in | may import |\n|---|---|\n")
-	for _, folder := range slices.Sorted(maps.Keys(room)) {
-		packages := quoted(room[folder])
+	for _, folder := range slices.Sorted(maps.Keys(permitted)) {
+		packages := quoted(permitted[folder])
 		switch {
 		case slices.Contains(leaves, folder):
 			packages = "leaves"
@@ -163,11 +163,11 @@ func Markdown() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", folder, packages)
 	}
-	fmt.Fprintf(&b, "| %s | anything: they put the rooms together |\n", quoted(roots)+", main packages and tests")
+	fmt.Fprintf(&b, "| %s | anything: they connect the packages |\n", quoted(roots)+", main packages and tests")
 	fmt.Fprintf(&b, "\nThe leaves, which every package may import, are %s.\n", quoted(leaves))
 	b.WriteString("\n| module | only under |\n|---|---|\n")
-	for _, mod := range slices.Sorted(maps.Keys(foreign)) {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", mod, quoted(foreign[mod]))
+	for _, mod := range slices.Sorted(maps.Keys(external)) {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", mod, quoted(external[mod]))
 	}
 	return b.String()
 }

@@ -1,9 +1,9 @@
-package rooms_test
+package imports_test
 
 import (
 	"testing"
 
-	"github.com/airlock-run/airlock/infra/check/rooms"
+	"github.com/airlock-run/airlock/infra/check/imports"
 )
 
 // A package below gateway imports lower layers, and neither its own layer nor package gateway.
@@ -23,8 +23,8 @@ func TestLayers(t *testing.T) {
 		{"a package without a layer", "gateway/unknown", "gateway/api", false},
 		{"a package outside", "gateway/api", "functions/execution", true},
 	} {
-		p := rooms.Package{ImportPath: rooms.Module + c.path, Name: "p", Imports: []string{rooms.Module + c.target}}
-		if got := rooms.Violations(p); (len(got) == 0) != c.allowed {
+		p := imports.Package{ImportPath: imports.Module + c.path, Name: "p", Imports: []string{imports.Module + c.target}}
+		if got := imports.Violations(p); (len(got) == 0) != c.allowed {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package rooms
+package imports
 
 import "testing"
 
@@ -9,7 +9,7 @@ func TestViolations(t *testing.T) {
 	}{
 		{"a subpackage", "policy/scan", "scan", Module + "policy/scan/internal/flow", 0},
 		{"a leaf", "sandbox", "sandbox", Module + "policy/depth", 0},
-		{"another room", "sandbox/internal/vfs", "vfs", Module + "gateway", 1},
+		{"another top folder", "sandbox/internal/vfs", "vfs", Module + "gateway", 1},
 		{"below an entry with dots", "sandbox/conformance", "conformance", Module + "sandbox/internal/raw", 0},
 		{"against the direction", "sandbox/internal/hostops/web", "web", Module + "sandbox", 1},
 		{"a sibling that no entry names", "sandbox/internal/vfs", "vfs", Module + "sandbox/internal/journal", 1},
@@ -18,8 +18,8 @@ func TestViolations(t *testing.T) {
 		{"a main package", "gateway/cmd/airlock", "main", Module + "sandbox", 0},
 		{"a root", "functions/process", "process", Module + "sandbox", 0},
 		{"a root, imported", "gateway/mcp", "mcp", Module + "gateway/wiring", 1},
-		{"a foreign module in its room", "sandbox/internal/quickjs", "quickjs", "github.com/tetratelabs/wazero/api", 0},
-		{"a foreign module elsewhere", "functions/runner", "runner", "github.com/tetratelabs/wazero", 1},
+		{"an external module in its folder", "sandbox/internal/quickjs", "quickjs", "github.com/tetratelabs/wazero/api", 0},
+		{"an external module elsewhere", "functions/runner", "runner", "github.com/tetratelabs/wazero", 1},
 		{"a package of another module", "other", "other", "fmt", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,0 @@
-// Package rooms holds the import table of the repository: which package may import which. The check program, the import
-// test and the documents all use this one table.
-//
-// To allow an import, change the table in rooms.go, or the layers of the gateway in layers.go. Then run
-// "go run ./infra/check -update", which updates the documents.
-package rooms
