@@ -64,7 +64,7 @@ func Detect(payload []byte) (Kind, error) {
 	if err := json.Unmarshal(payload, &top); err != nil {
 		return "", invalid("", jsonProblem(err))
 	}
-	if name, known := foreign(top); known {
+	if name, known := unserved(top); known {
 		return "", &UnknownEventError{Name: name}
 	}
 	kinds, err := marks(top)

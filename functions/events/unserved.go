@@ -2,9 +2,9 @@ package events
 
 import "strings"
 
-// foreign recognises events of the provider that are known and not served, so that wrong wiring is not reported as a
+// unserved recognizes events of the provider that are known and not served, so that wrong wiring is not reported as a
 // malformed request. It runs before the served kinds are detected, because some of these events match them too.
-func foreign(top fields) (name string, known bool) {
+func unserved(top fields) (name string, known bool) {
 	rc := top.object("requestContext")
 	switch {
 	case rc.has("connectionId"):
