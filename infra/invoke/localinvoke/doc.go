@@ -14,7 +14,7 @@
 // invocation over its link (link.go) or as the answer to its pending "next" request (runtimeapi.go), and waits for
 // the first of four events (call.go): a piece of the answer, a caller that gives up, a timer, or the end of the
 // process. Nothing ever waits for a dead process. A slot (slot.go) notices the exit and starts the next process. The
-// answer of a sealed process is held back until its account has become a record (account.go).
+// answer of a sealed process is held back until its record is stored (sealed_record.go).
 //
 // [Pool.ServiceHandler] implements the part of the Lambda service API that invokes functions, so that AWS SDKs and
 // the AWS CLI can call a local function. It needs an address of its own: function processes can reach the Runtime

@@ -60,7 +60,7 @@ func (p *Pool) call(ctx context.Context, whole *execution.Invocation, inv execut
 	case end.crash != "":
 		return a.CutShort(end.ending(), p.cfg.Now().Sub(began), end.cpu), nil
 	case p.cfg.Sealed != nil:
-		return p.accounted(ctx, whole, a, end)
+		return p.recorded(ctx, whole, a, end)
 	case end.failure != nil:
 		return execution.Reply{}, end.failure.Public()
 	}

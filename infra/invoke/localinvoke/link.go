@@ -31,8 +31,8 @@ type link struct {
 	closed chan struct{} // closed when nothing more comes
 	reset  bool          // the process ended with an invocation unread; set before closed is closed
 
-	size     int64 // of what has come for the current invocation, in bytes
-	accounts [][]byte
+	size    int64 // of what has come for the current invocation, in bytes
+	records [][]byte
 }
 
 func newLink(p *Pool, proc *process, conn *net.UnixConn) *link {
@@ -44,7 +44,7 @@ func newLink(p *Pool, proc *process, conn *net.UnixConn) *link {
 func (l *link) hand(c *call) error {
 	inv := sealed.Invocation{ID: c.id, Tenant: c.tenant, Deadline: c.deadline, Payload: c.payload}
 	if c.inv != nil && c.inv.Decision != nil && c.inv.Scanned != nil {
-		inv.Scan = c.inv.Scanned() // what the account then says of the decision is not used
+		inv.Scan = c.inv.Scanned() // the decision in the record is then not used
 	}
 	message := inv.Message()
 	if len(message) > directBytes {
@@ -84,7 +84,7 @@ func (l *link) read() error {
 			}
 			l.pool.offer(l.proc, nil)
 			continue
-		case sealed.KindPart, sealed.KindAccount, sealed.KindEnd, sealed.KindFailure:
+		case sealed.KindPart, sealed.KindRecord, sealed.KindEnd, sealed.KindFailure:
 		default:
 			return sealed.ErrProtocol
 		}
@@ -116,8 +116,8 @@ func (l *link) take(c *call, kind sealed.Kind, n int) error {
 	if _, err := io.ReadFull(l.in, body); err != nil {
 		return err
 	}
-	if kind == sealed.KindAccount {
-		l.accounts = append(l.accounts, body)
+	if kind == sealed.KindRecord {
+		l.records = append(l.records, body)
 		return nil
 	}
 	last, rest, err := sealed.Ended(body)
@@ -132,14 +132,14 @@ func (l *link) take(c *call, kind sealed.Kind, n int) error {
 		}
 		end.failure = &replystream.Failure{Type: f.Type, Message: f.Message}
 	}
-	c.accounts, l.accounts, l.size = l.accounts, nil, 0
+	c.records, l.records, l.size = l.records, nil, 0
 	if last {
 		l.proc.wear(spent)
 	}
 	l.proc.finish(c, l.pool.cfg.Now())
 	c.send(end)
 	if l.in.Buffered() > 0 {
-		return sealed.ErrProtocol // what follows an end would be taken for the next execution's answer
+		return sealed.ErrProtocol // data after an end would be read as the next execution's answer
 	}
 	l.pool.offer(l.proc, nil)
 	return nil
@@ -153,7 +153,7 @@ func (l *link) part(c *call, n int) error {
 			return err
 		}
 		if n -= len(data); !c.send(part{data: data}) {
-			return sealed.ErrProtocol // nobody waits for it, because the process was ended
+			return sealed.ErrProtocol // no reader is left, because the process was ended
 		}
 	}
 	return nil
@@ -161,7 +161,7 @@ func (l *link) part(c *call, n int) error {
 
 // unread reports whether the process, which has ended, never read its last invocation, so that nothing of it has run.
 func (l *link) unread() bool {
-	late := time.NewTimer(settling) // something that the process started may hold the link open
+	late := time.NewTimer(settling) // a child of the process may hold the link open
 	defer late.Stop()
 	select {
 	case <-l.closed:

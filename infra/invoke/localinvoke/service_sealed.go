@@ -38,12 +38,12 @@ func (s service) settle(ctx context.Context, known vouched, held *withheld, end 
 	}
 	if known.inv != nil && end.failure == nil {
 		result, failed, ok := held.outcome()
-		if !ok || !failed && len(end.accounts) != 1 {
-			return replystream.Internal(errAccount)
+		if !ok || !failed && len(end.records) != 1 {
+			return replystream.Internal(errRecord)
 		}
 		known.result = result
 	}
-	return s.store(ctx, known, end.accounts)
+	return s.store(ctx, known, end.records)
 }
 
 // vouch reads the request of a caller of the service. It fetches an invocation that was handed over and replaces the
@@ -83,7 +83,7 @@ func failureOf(err error) *replystream.Failure {
 	return &replystream.Failure{Type: string(e.Code), Message: e.Error()}
 }
 
-// withheld is an answer that nobody may see yet, except for its logs.
+// withheld is an answer that is not passed on yet, except for its logs.
 type withheld struct {
 	take   func([]byte)
 	lines  bool

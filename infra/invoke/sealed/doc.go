@@ -3,9 +3,9 @@
 //
 // Each function process inherits two connected sockets and opens no other:
 //
-//   - descriptor 3, the link: executions go in, answers and their accounts come out;
-//   - descriptor 4, the counter: the function asks for connections, secrets, processes of other engines and calls of
-//     the caller's tools, and the owner passes them or refuses.
+//   - descriptor 3, the link: executions go in, answers and their records come out;
+//   - descriptor 4, the broker's socket: the function asks for connections, secrets, processes of other engines and
+//     calls of the caller's tools, and the broker in the owner passes them or refuses.
 //
 // # The link
 //
@@ -14,21 +14,21 @@
 // on each side. A message is a byte for its [Kind], four bytes for its length, and its body.
 //
 //	owner     invocation
-//	function  ready, then for each invocation: any number of parts and accounts, then one end or failure
+//	function  ready, then for each invocation: any number of parts and records, then one end or failure
 //
-// An account is an audit record that the function would otherwise store. The function sends it before the end of the
-// answer, and the owner stores it before it passes the answer on. A process that ends with an unread invocation in
-// its socket resets the link, which tells the owner that nothing has run.
+// The function sends an audit record before the end of the answer, and the owner corrects and stores it before it
+// passes the answer on. A process that ends with an unread invocation in its socket resets the link, which tells the
+// owner that nothing has run.
 //
 // Beside its payload, an invocation carries the owner's scan of the code, so that the code is scanned once. The payload
 // cannot hold one: it is only as trusted as the caller whose request it is.
 //
-// # The counter
+// # The broker
 //
-// A request names a host and a port, a secret, an engine, or a tool. The owner decides by the execution that the
-// process is running at that moment, never by anything that the process says about it. The owner resolves, checks and
-// makes a connection, and its descriptor travels with the reply (SCM_RIGHTS). A reply belongs to the execution that
-// asked: a late one is closed, not sent.
+// A request names a host and a port, a secret, an engine, or a tool. The broker decides by the execution that the
+// process is running at that moment, never by anything that the process says about it. The broker resolves the name,
+// checks the addresses and connects; the descriptor travels with the reply (SCM_RIGHTS). A reply belongs to the
+// execution that asked: a late one is closed, not sent.
 //
 // A call of a tool of the caller takes a connection to the owner of its own. The function sends the parameters and
 // reads a value or an error. The call is over when either side closes the connection.

@@ -16,8 +16,8 @@ const (
 	// Variable is 1 in the environment of a process that inherits the two sockets.
 	Variable = "AIRLOCK_SEALED"
 
-	linkDescriptor    = 3
-	counterDescriptor = 4
+	linkDescriptor   = 3
+	brokerDescriptor = 4
 
 	// maxInvocation bounds an invocation in bytes; no invoker sends more.
 	maxInvocation = 256 << 20
@@ -43,8 +43,8 @@ type Function struct {
 	link io.ReadWriter
 	in   *bufio.Reader
 
-	mu       sync.Mutex
-	accounts [][]byte // of the current invocation, not sent yet
+	mu      sync.Mutex
+	records [][]byte // of the current invocation, not sent yet
 }
 
 var _ audit.Appender = (*Function)(nil)
@@ -57,13 +57,13 @@ func NewFunction(link io.ReadWriter) *Function {
 // Append sends a record to the owner together with the end of the answer. The owner stores it, or withholds the
 // answer.
 func (f *Function) Append(_ context.Context, r audit.Record) error {
-	account, err := json.Marshal(r)
+	record, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode the record %.40s: %w", r.ID, err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.accounts = append(f.accounts, account)
+	f.records = append(f.records, record)
 	return nil
 }
 
@@ -124,12 +124,12 @@ func (f *Function) answer(ctx context.Context, inv Invocation, handle Handle,
 		flag[0] = 1
 	}
 	f.mu.Lock()
-	accounts := f.accounts
-	f.accounts = nil
+	records := f.records
+	f.records = nil
 	f.mu.Unlock()
 	var out []byte
-	for _, account := range accounts {
-		out = appendMessage(out, KindAccount, account)
+	for _, record := range records {
+		out = appendMessage(out, KindRecord, record)
 	}
 	if len(tail) > 0 {
 		out = appendMessage(out, KindPart, tail)

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// FuzzReadRequest: whatever comes over a counter is a request that reads back as it was, or an error; no more is read
+// FuzzReadRequest: any bytes from a function are an error or a request that encodes to the same bytes; no more is read
 // and allocated than a request has.
 func FuzzReadRequest(f *testing.F) {
 	whole, err := sealed.Request{ID: 7, Verb: sealed.VerbConnect, Name: "example.com", Port: 443}.Message()
@@ -36,8 +36,7 @@ func FuzzReadRequest(f *testing.F) {
 	})
 }
 
-// FuzzFunction: an invocation that a function reads is the one that was sent, and bytes that are none end it with an
-// error and no answer.
+// FuzzFunction: a function reads the invocation that was sent, and invalid bytes end it with an error and no answer.
 func FuzzFunction(f *testing.F) {
 	f.Add("id", "tenant", []byte("{}"), []byte{}, []byte{})
 	f.Add("", "", []byte{}, []byte{}, []byte("i\x00\x00\x00\x01x"))

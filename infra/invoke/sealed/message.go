@@ -18,7 +18,7 @@ const (
 	KindInvocation Kind = 'i'
 	KindReady      Kind = 'r'
 	KindPart       Kind = 'p' // of the answer
-	KindAccount    Kind = 'a' // an audit record, as JSON
+	KindRecord     Kind = 'a' // an audit record, as JSON
 	KindEnd        Kind = 'e' // of the answer; the body is one byte, 1 when the process takes no more invocations
 	KindFailure    Kind = 'f' // in place of the rest of the answer: that byte, and a Failure as JSON
 )

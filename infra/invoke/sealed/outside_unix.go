@@ -16,9 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Outside is the function's side of a counter, its only access to the outside. It is safe for concurrent use.
+// Outside asks the broker on behalf of a function, which has no other access to the outside. It is safe for concurrent
+// use.
 type Outside struct {
-	counter *net.UnixConn
+	broker *net.UnixConn
 
 	mu      sync.Mutex
 	waiting map[uint32]chan<- delivery
@@ -48,8 +49,8 @@ func (timeoutError) Temporary() bool { return false }
 
 var _ net.Error = timeoutError{}
 
-func newOutside(counter *net.UnixConn) *Outside {
-	o := &Outside{counter: counter, waiting: map[uint32]chan<- delivery{}}
+func newOutside(broker *net.UnixConn) *Outside {
+	o := &Outside{broker: broker, waiting: map[uint32]chan<- delivery{}}
 	go o.receive()
 	return o
 }
@@ -116,7 +117,7 @@ func (o *Outside) ask(ctx context.Context, q Request) (delivery, error) {
 	o.waiting[q.ID] = reply
 	message, err := q.Message()
 	if err == nil {
-		_, err = o.counter.Write(message)
+		_, err = o.broker.Write(message)
 	}
 	if err != nil {
 		delete(o.waiting, q.ID)
@@ -136,13 +137,13 @@ func (o *Outside) ask(ctx context.Context, q Request) (delivery, error) {
 	o.mu.Unlock()
 	if !waits {
 		if d := <-reply; d.conn != nil {
-			_ = d.conn.Close() // nobody wants it any more
+			_ = d.conn.Close() // its request was given up
 		}
 	}
 	return delivery{}, ctx.Err()
 }
 
-// receive passes replies on until the counter closes.
+// receive passes replies on until the broker closes the connection.
 func (o *Outside) receive() {
 	err := o.deliver()
 	o.mu.Lock()
@@ -163,7 +164,7 @@ func (o *Outside) deliver() error {
 		rights  = make([]byte, unix.CmsgSpace(4))
 	)
 	for {
-		n, nrights, _, _, err := o.counter.ReadMsgUnix(buffer, rights)
+		n, nrights, _, _, err := o.broker.ReadMsgUnix(buffer, rights)
 		if err == nil && n == 0 {
 			err = net.ErrClosed
 		}
@@ -207,7 +208,7 @@ func (o *Outside) hand(d delivery) {
 		return
 	}
 	if d.conn != nil {
-		_ = d.conn.Close() // nobody wants it any more
+		_ = d.conn.Close() // its request was given up
 	}
 }
 

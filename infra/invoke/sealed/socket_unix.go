@@ -63,24 +63,24 @@ func connOf(f *os.File) (*net.UnixConn, error) {
 	return u, nil
 }
 
-// Inherited returns the link and the counter of this process.
+// Inherited returns the link of this process and its connection to the broker.
 func Inherited() (*Function, *Outside, error) {
 	link, err := connOf(os.NewFile(linkDescriptor, "link"))
 	if err != nil {
 		return nil, nil, err
 	}
-	counter, err := connOf(os.NewFile(counterDescriptor, "counter"))
+	broker, err := connOf(os.NewFile(brokerDescriptor, "broker"))
 	if err != nil {
 		return nil, nil, errors.Join(err, link.Close())
 	}
-	return NewFunction(link), newOutside(counter), nil
+	return NewFunction(link), newOutside(broker), nil
 }
 
 // Send writes a reply, with a connection, which may be nil and which the caller closes. It waits for room. It makes
 // each attempt through current, which reports whether the reply still belongs to the execution that asked; if not,
 // Send returns net.ErrClosed and sends nothing.
-func Send(counter *net.UnixConn, p Reply, conn net.Conn, current func(attempt func()) bool) error {
-	raw, err := counter.SyscallConn()
+func Send(broker *net.UnixConn, p Reply, conn net.Conn, current func(attempt func()) bool) error {
+	raw, err := broker.SyscallConn()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// asks runs one command of a sealed process against its counter. "connect HOST PORT" returns what the other side
+// asks runs one command of a sealed process that asks its broker. "connect HOST PORT" returns what the other side
 // sends, "leave HOST PORT" stops waiting for a connection once it was asked for, "secret NAME" returns a secret,
 // "secrets N" returns how many of N requests were granted, and "tool NAME PARAMS" returns the answer to a call.
 func asks(ctx context.Context, outside *sealed.Outside, code string) (json.RawMessage, bool) {
@@ -134,7 +134,7 @@ func (a access) Secret(name string) (string, bool) {
 	return "of " + a.subject, name == "MINE"
 }
 
-// watched tells when it is closed.
+// watched is a connection that signals its close.
 type watched struct {
 	*net.TCPConn
 	reach *reach
@@ -146,7 +146,7 @@ func (w *watched) Close() error {
 	return w.TCPConn.Close()
 }
 
-func TestCounter(t *testing.T) {
+func TestBroker(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Verb is the kind of a request at the counter.
+// Verb is the kind of a request to the broker.
 type Verb byte
 
 // The verbs.
@@ -22,7 +22,7 @@ const (
 // verbs are all verbs.
 const verbs = string(VerbConnect) + string(VerbSecret) + string(VerbEngine) + string(VerbTool)
 
-// A Request is one request at the counter.
+// A Request is one request to the broker.
 type Request struct {
 	ID   uint32 // repeated in the reply
 	Verb Verb

@@ -17,22 +17,22 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A sealed process sends the account of an execution and stores nothing. A guest that has taken the process over
-// controls what it sends. So before an account becomes a record, the pool replaces everything that it knows itself:
-// which execution it is, its request and caller, the decision, and the answer. From the process come only the seed, the
-// journal, the times of its steps and, if nobody else decided, its decision.
+// A sealed process sends the record of an execution and stores nothing. A guest that controls the process controls
+// what it sends. So before the pool stores a record, it replaces everything that it knows itself: the identity of the
+// execution, its request and caller, the decision, and the answer. Only the seed, the journal, the times of the steps
+// and, if nobody else decided, the decision come from the process.
 
 const (
-	// maxAccountBytes bounds an account; its journal has at most a few megabytes.
-	maxAccountBytes = 8 << 20
-	// maxAccounts bounds the executions of one event.
-	maxAccounts = 10_000
+	// maxRecordBytes bounds a record; its journal has at most a few megabytes.
+	maxRecordBytes = 8 << 20
+	// maxRecords bounds the executions of one event.
+	maxRecords = 10_000
 )
 
-var errAccount = errors.New("the account does not belong to the execution")
+var errRecord = errors.New("the record does not belong to the execution")
 
-// accounted stores the record of an invocation and returns its reply.
-func (p *Pool) accounted(ctx context.Context, inv *execution.Invocation, a *replystream.Answer,
+// recorded stores the record of an invocation and returns its reply.
+func (p *Pool) recorded(ctx context.Context, inv *execution.Invocation, a *replystream.Answer,
 	end ending) (execution.Reply, error) {
 	var (
 		reply execution.Reply
@@ -50,27 +50,27 @@ func (p *Pool) accounted(ctx context.Context, inv *execution.Invocation, a *repl
 	if err == nil {
 		known.result = &reply.Result
 	}
-	if err == nil && len(end.accounts) != 1 || len(end.accounts) > 1 {
-		return execution.Reply{}, replystream.Internal(fmt.Errorf("%w: there are %d", errAccount, len(end.accounts)))
+	if err == nil && len(end.records) != 1 || len(end.records) > 1 {
+		return execution.Reply{}, replystream.Internal(fmt.Errorf("%w: there are %d", errRecord, len(end.records)))
 	}
-	if inv.Free != nil && len(end.accounts) > 0 {
+	if inv.Free != nil && len(end.records) > 0 {
 		inv.Free()
 	}
-	if withheld := p.store(ctx, known, end.accounts); withheld != nil {
+	if withheld := p.store(ctx, known, end.records); withheld != nil {
 		return execution.Reply{}, withheld
 	}
 	return reply, err
 }
 
-// store stores accounts. The error is an *execution.Error: the answer is withheld.
-func (p *Pool) store(ctx context.Context, known vouched, accounts [][]byte) error {
-	if len(accounts) > maxAccounts {
-		return replystream.Internal(errAccount)
+// store corrects records and stores them. The error is an *execution.Error: the answer is withheld.
+func (p *Pool) store(ctx context.Context, known vouched, records [][]byte) error {
+	if len(records) > maxRecords {
+		return replystream.Internal(errRecord)
 	}
-	for _, account := range accounts {
+	for _, raw := range records {
 		var rec audit.Record
-		if len(account) > maxAccountBytes || json.Unmarshal(account, &rec) != nil {
-			return replystream.Internal(errAccount)
+		if len(raw) > maxRecordBytes || json.Unmarshal(raw, &rec) != nil {
+			return replystream.Internal(errRecord)
 		}
 		if err := known.correct(&rec, p.cfg.Sealed.KeepCode); err != nil {
 			return replystream.Internal(err)
@@ -105,12 +105,12 @@ type vouched struct {
 	now    time.Time
 }
 
-// correct replaces in an account everything that the pool knows.
+// correct replaces in a record everything that the pool knows.
 func (v vouched) correct(rec *audit.Record, keepCode bool) error {
 	rec.Lineage, rec.Chain = audit.Lineage{}, audit.Chain{}
 	if v.inv == nil || v.inv.ID == "" {
 		if !v.fresh(rec.ID) {
-			return fmt.Errorf("%w: its ID was used before", errAccount)
+			return fmt.Errorf("%w: its ID was used before", errRecord)
 		}
 		rec.Time = inside(rec.Time, v.handed, v.now).UTC()
 	}
@@ -152,7 +152,7 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	q := inv.Request
 	if inv.ID != "" {
 		if rec.ID != inv.ID {
-			return fmt.Errorf("%w: it belongs to another", errAccount)
+			return fmt.Errorf("%w: it belongs to another", errRecord)
 		}
 		rec.Time = inv.ReceivedAt.UTC()
 	}
@@ -174,7 +174,7 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	}
 	source := q.Main()
 	if source == "" && inv.Content != "" {
-		return nil // it names sources that this side never had, so the process says what they are
+		return nil // it names sources that this side never had, so the process supplies them
 	}
 	sum := sha256.Sum256([]byte(source))
 	rec.CodeSHA256, rec.CodeBytes, rec.Language = hex.EncodeToString(sum[:]), len(source), q.MainLanguage()
@@ -213,7 +213,7 @@ func (v vouched) outcome(rec *audit.Record) {
 	}
 }
 
-// custody returns the plausible steps of an account, followed by the storing.
+// custody returns the plausible steps of a record, followed by the storing.
 func custody(steps []audit.Step, nowMs float64) []audit.Step {
 	nowMs = max(nowMs, 0)
 	out := make([]audit.Step, 0, 5)

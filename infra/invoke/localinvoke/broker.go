@@ -44,20 +44,20 @@ type Engines interface {
 // atOnce is the number of concurrent requests of one process.
 const atOnce = 16
 
-// A counter serves the requests of one process.
-type counter struct {
+// A broker serves the requests of one process for what is outside it.
+type broker struct {
 	pool   *Pool
 	proc   *process
 	conn   *net.UnixConn
 	places chan struct{}
 }
 
-func newCounter(p *Pool, proc *process, conn *net.UnixConn) *counter {
-	return &counter{pool: p, proc: proc, conn: conn, places: make(chan struct{}, atOnce)}
+func newBroker(p *Pool, proc *process, conn *net.UnixConn) *broker {
+	return &broker{pool: p, proc: proc, conn: conn, places: make(chan struct{}, atOnce)}
 }
 
 // serve answers requests until the process ends. It ends a process that breaks the protocol.
-func (k *counter) serve() {
+func (k *broker) serve() {
 	in := bufio.NewReaderSize(k.conn, 4<<10)
 	for {
 		q, err := sealed.ReadRequest(in)
@@ -87,7 +87,7 @@ func (k *counter) serve() {
 }
 
 // answer answers one request of the execution c.
-func (k *counter) answer(c *call, q sealed.Request) {
+func (k *broker) answer(c *call, q sealed.Request) {
 	reply := sealed.Reply{ID: q.ID, Outcome: sealed.Refused, Text: "the execution was not granted this"}
 	access := c.reach(k.pool.cfg.Sealed.Outside)
 	switch {
@@ -118,7 +118,7 @@ func (k *counter) answer(c *call, q sealed.Request) {
 }
 
 // lend passes a process of another engine to the execution c, once. The process ends with the execution.
-func (k *counter) lend(c *call, access Access, reply sealed.Reply) {
+func (k *broker) lend(c *call, access Access, reply sealed.Reply) {
 	name, memory := access.Engine()
 	lender := k.pool.cfg.Sealed.Engines
 	if name == "" || lender == nil || !c.lent.CompareAndSwap(false, true) {
@@ -141,7 +141,7 @@ func (k *counter) lend(c *call, access Access, reply sealed.Reply) {
 }
 
 // callTool passes a connection over which the execution c makes one call of a tool of its caller.
-func (k *counter) callTool(c *call, access Access, name string, reply sealed.Reply) {
+func (k *broker) callTool(c *call, access Access, name string, reply sealed.Reply) {
 	if !c.hasCallerTool(name) || !access.Tool(name) {
 		k.reply(c, reply, nil)
 		return
@@ -193,7 +193,7 @@ func outcomeOf(err error) (sealed.Outcome, string) {
 
 // reply sends a reply if c, which may be nil, is still the current call. A process that does not read its replies
 // gets no more and is ended with its execution.
-func (k *counter) reply(c *call, p sealed.Reply, conn net.Conn) {
+func (k *broker) reply(c *call, p sealed.Reply, conn net.Conn) {
 	err := sealed.Send(k.conn, p, conn, func(attempt func()) bool { return k.proc.while(c, attempt) })
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		k.proc.kill(protocol)
