@@ -25,8 +25,11 @@ type Config struct {
 	Command []string
 	// Program is one line, which the template reads.
 	Program []byte
-	// Warm is written to each process once it exists. The process carries it out while it waits for its guest.
+	// Warm is a line that the template reads once it is ready. It then prints that it is ready again.
 	Warm []byte
+	// Rehearsal is a job. One process of each template does it and prints that it is ready, and the memory that it has
+	// then used is what other processes get ahead of their job.
+	Rehearsal []byte
 	// Env is its whole environment.
 	Env []string
 	// JIT allows memory to become executable.
@@ -75,6 +78,8 @@ type Pool struct {
 	broken atomic.Pointer[error]
 	made   atomic.Int64
 	live   atomic.Int64
+	whole  atomic.Int64   // bytes of the template
+	each   atomic.Int64   // bytes of a process that waits
 	ending sync.WaitGroup // killed processes that still exist
 	stop   context.CancelFunc
 	done   chan struct{}
@@ -130,6 +135,9 @@ func (p *Pool) Made() int64 { return p.made.Load() }
 
 // Live returns how many processes exist, besides the template.
 func (p *Pool) Live() int64 { return p.live.Load() }
+
+// Memory returns how many bytes the template has, and how many of its own each process has that waits for a guest.
+func (p *Pool) Memory() (template, process int64) { return p.whole.Load(), p.each.Load() }
 
 // Take returns a process that may have so many bytes of memory beyond those of its start. The caller kills it.
 func (p *Pool) Take(ctx context.Context, memory int64) (*Process, error) {
@@ -212,6 +220,12 @@ func (p *Pool) fromOne(ctx context.Context, onReady func()) error {
 	if p.walls == nil {
 		p.walls = t.walls
 	}
+	whole, each, err := t.weigh()
+	if err != nil {
+		return err
+	}
+	p.whole.Store(whole)
+	p.each.Store(each)
 	stale := time.NewTimer(p.cfg.RenewAfter)
 	defer stale.Stop()
 	for {
@@ -222,10 +236,6 @@ func (p *Pool) fromOne(ctx context.Context, onReady func()) error {
 		proc.pool = p
 		p.made.Add(1)
 		p.live.Add(1)
-		if _, err := proc.Conn.Write(p.cfg.Warm); err != nil {
-			proc.Kill()
-			return fmt.Errorf("warm a process of the engine: %w", err)
-		}
 		onReady()
 		select {
 		case p.ready <- proc:

@@ -107,7 +107,7 @@ func ask(t *testing.T, proc *engines.Process, code string) (string, error) {
 	return strings.TrimSpace(answer), err
 }
 
-// Code that owns Node.js itself reaches nothing.
+// Code that controls Node.js itself reaches nothing.
 func TestOwnedNodeReachesNothing(t *testing.T) {
 	p := open(t, config(t))
 	proc := take(t, p)
@@ -127,7 +127,7 @@ func TestOwnedNodeReachesNothing(t *testing.T) {
 	if want := `"{\"OPENSSL_CONF\":\"/dev/null\"}"`; err != nil || answer != want {
 		t.Errorf("the environment is %s %v", answer, err)
 	}
-	// Each of these may end the process, and only the process.
+	// Each of these may end the process and nothing else.
 	for _, code := range []string{
 		"new (require('worker_threads').Worker)('1', { eval: true }); fs.readFileSync('/etc/passwd').length",
 		"require('net').connect(80, '127.0.0.1'); fs.readFileSync('/etc/passwd').length",
@@ -155,7 +155,7 @@ func wallsStand(t *testing.T, p *engines.Pool) {
 	}
 }
 
-// Code that owns the JavaScriptCore shell itself reaches nothing.
+// Code that controls the JavaScriptCore shell itself reaches nothing.
 func TestOwnedShellReachesNothing(t *testing.T) {
 	p := open(t, shellConfig(t))
 	// The shell reports a file that it cannot open in a line of its own, before the error.
@@ -178,7 +178,7 @@ func TestOwnedShellReachesNothing(t *testing.T) {
 	if answer, err := ask(t, proc, private); err != nil || answer != "true" {
 		t.Errorf("the shell is not owned: %s %v", answer, err)
 	}
-	// Each of these may end the process, and only the process.
+	// Each of these may end the process and nothing else.
 	for _, code := range []string{
 		"$262.agent.start('1')", "quit()", "$vm.crash()", "$vm.abort()",
 		"import('/etc/passwd').then(print); drainMicrotasks()",
@@ -198,7 +198,7 @@ func TestOwnedShellReachesNothing(t *testing.T) {
 	wallsStand(t, p)
 }
 
-// Memory is bounded, whatever it is used for.
+// Memory is bounded, however it is used.
 func TestProcessMemory(t *testing.T) {
 	for name, configure := range map[string]func(*testing.T) engines.Config{"v8": config, "jsc": shellConfig} {
 		t.Run(name, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestProcessesAreFresh(t *testing.T) {
 	}
 }
 
-// A program that is no engine is refused in its own words.
+// The refusal of a program that is no engine quotes what the program printed.
 func TestOpenRefuses(t *testing.T) {
 	cfg := config(t)
 	for name, c := range map[string]struct {
@@ -285,7 +285,7 @@ func TestOpenRefuses(t *testing.T) {
 		"ends":    {[]string{"node", "-e", "console.log('who am I?')"}, "who am I?"},
 		"silent":  {[]string{"node", "-e", "setTimeout(() => {}, 1e6)"}, "did not become ready"},
 	} {
-		// An engine that ends is refused at once, long before it is too late for it to be ready.
+		// An engine that ends is refused at once, long before the timeout of its start.
 		if cfg.Command, cfg.StartTimeout = c.command, time.Hour; name == "silent" {
 			cfg.StartTimeout = time.Second
 		}
@@ -300,5 +300,51 @@ func TestOpenRefuses(t *testing.T) {
 		if _, err := p.Take(ctx, 1<<20); err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
+	}
+}
+
+// Users who take processes and kill them as fast as they can, in the middle of a job, keep nobody waiting for long.
+func TestFloodStarvesNobody(t *testing.T) {
+	p := open(t, config(t))
+	var flood sync.WaitGroup
+	stop := make(chan struct{})
+	for range 8 {
+		flood.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				proc, err := p.Take(t.Context(), 64<<20)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				fmt.Fprintln(proc.Conn, "for (;;) {}")
+				proc.Kill()
+			}
+		})
+	}
+	var waits []time.Duration
+	for range 30 {
+		began := time.Now()
+		proc := take(t, p)
+		waits = append(waits, time.Since(began))
+		if answer, err := ask(t, proc, "6 * 7"); answer != "42" {
+			t.Error(answer, err)
+		}
+		proc.Kill()
+	}
+	close(stop)
+	flood.Wait()
+	slices.Sort(waits)
+	if longest := waits[len(waits)-1]; longest > 5*time.Second || waits[len(waits)/2] > time.Second {
+		t.Errorf("waits for a process: half at most %v, the longest %v", waits[len(waits)/2], longest)
+	}
+	t.Logf("waits for a process: half at most %v, the longest %v, of %d made", waits[15], waits[29], p.Made())
+	p.Close()
+	if n := p.Live(); n != 0 {
+		t.Errorf("%d processes are left", n)
 	}
 }

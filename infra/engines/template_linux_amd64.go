@@ -18,23 +18,27 @@ import (
 	"github.com/airlock-run/airlock/infra/lockdown"
 )
 
-// A template is an engine that stands still, waiting for a job that it never gets. Only the thread that made it may use
-// it.
+// A template is a stopped engine, which waits for a job that it never gets. Only the thread that made it may use it.
 type template struct {
 	cmd    *exec.Cmd
 	thread *thread
 	// courier takes the socket of each fork to it.
 	courier *net.UnixConn
 	walls   []string
+	// pages are those that forks get ahead of their job.
+	pages *pages
 
 	// Offsets in the scratch memory of the thread, and so in that of every fork.
-	programs []uint64 // sock_fprog
-	message  uint64   // msghdr
-	rights   uint64   // its control message
+	program uint64 // sock_fprog
+	message uint64 // msghdr
+	rights  uint64 // its control message
 }
 
+// standard is how many descriptors an engine has: its input, its output and that for errors.
+const standard = 3
+
 // courierDescriptor is the other end of the courier in the engine.
-const courierDescriptor = 3
+const courierDescriptor = standard
 
 // newTemplate starts the engine, waits until it is ready, and stops it.
 func newTemplate(ctx context.Context, cfg Config) (_ *template, err error) {
@@ -62,7 +66,7 @@ func newTemplate(ctx context.Context, cfg Config) (_ *template, err error) {
 	if err := t.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
-	closeAll(linkEnd, courierEnd) // if the engine has them alone, reading the link tells when it ends
+	closeAll(linkEnd, courierEnd) // if only the engine holds them, a read of the link shows when it ends
 	stop := context.AfterFunc(ctx, func() { _ = link.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	written := make(chan error, 1)
@@ -76,10 +80,21 @@ func newTemplate(ctx context.Context, cfg Config) (_ *template, err error) {
 	if err := <-written; err != nil {
 		return nil, fmt.Errorf("send the engine its program: %w", err)
 	}
+	if len(cfg.Warm) > 0 {
+		if _, err := link.Write(cfg.Warm); err != nil {
+			return nil, fmt.Errorf("warm the engine: %w", err)
+		}
+		if err := readyLine(link, cfg.StartTimeout); err != nil {
+			return nil, fmt.Errorf("warm the engine: %w", err)
+		}
+	}
 	if t.thread, err = t.hold(cfg.StartTimeout); err != nil {
 		return nil, err
 	}
-	return t, t.wallIn(cfg)
+	if err := t.wallIn(cfg); err != nil {
+		return nil, err
+	}
+	return t, t.rehearse(cfg)
 }
 
 // hold stops the engine when it waits for its job.
@@ -121,24 +136,35 @@ func (t *template) wallIn(cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
-	for _, program := range programs {
+	// The last forbids what a fork still does to build its walls. Forks inherit the others.
+	for i, program := range programs {
 		at := to.put(program)
 		head := binary.LittleEndian.AppendUint64(nil, uint64(len(program)/8))
-		t.programs = append(t.programs, to.put(binary.LittleEndian.AppendUint64(head, at)))
+		t.program = to.put(binary.LittleEndian.AppendUint64(head, at))
+		if i == len(programs)-1 || to.err != nil {
+			break
+		}
+		if _, err := t.thread.do(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, t.program); err != nil {
+			return fmt.Errorf("seccomp: %w", err)
+		}
 	}
 	t.walls = append(t.walls, string(lockdown.Syscalls), string(lockdown.NoFiles), string(lockdown.NoSockets))
 	if !cfg.JIT {
 		t.walls = append(t.walls, string(lockdown.NoCode))
 	}
-	t.rights = to.put(make([]byte, unix.CmsgSpace(4)))
+	t.rights = to.put(make([]byte, unix.CmsgSpace(4*standard)))
 	iov := binary.LittleEndian.AppendUint64(nil, to.put(make([]byte, 8)))
 	iov = binary.LittleEndian.AppendUint64(iov, 1)
 	head := make([]byte, unix.SizeofMsghdr)
 	binary.LittleEndian.PutUint64(head[16:], to.put(iov))
 	binary.LittleEndian.PutUint64(head[24:], 1)
 	binary.LittleEndian.PutUint64(head[32:], t.rights)
-	binary.LittleEndian.PutUint64(head[40:], uint64(unix.CmsgSpace(4)))
+	binary.LittleEndian.PutUint64(head[40:], uint64(unix.CmsgSpace(4*standard)))
 	t.message = to.put(head)
+	// A fork gets its socket in place of these.
+	if _, err := t.thread.do(unix.SYS_CLOSE_RANGE, 0, standard-1, 0); err != nil {
+		return fmt.Errorf("close the link of the engine: %w", err)
+	}
 	return to.err
 }
 
@@ -146,7 +172,7 @@ func (t *template) wallIn(cfg Config) error {
 func (t *template) landlock(to *writer) error {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil || abi < 1 {
-		return nil // the kernel has none
+		return nil // the kernel has no Landlock
 	}
 	files, size := uint64(1<<13-1), 8
 	if abi >= 2 {
@@ -189,52 +215,75 @@ func (t *template) landlock(to *writer) error {
 
 // fork returns a process that starts where the template stands, inside its walls.
 func (t *template) fork() (*Process, error) {
-	conn, end, err := pair()
+	p, child, err := t.stand(false)
 	if err != nil {
 		return nil, err
 	}
-	child, err := t.thread.fork()
-	if err != nil {
-		return nil, errors.Join(err, conn.Close(), end.Close())
-	}
-	p := &Process{Conn: conn, PID: child.id}
-	if p.handle, err = os.FindProcess(child.id); err != nil {
-		return nil, errors.Join(err, conn.Close(), end.Close())
-	}
-	_, _, err = t.courier.WriteMsgUnix([]byte{0}, unix.UnixRights(int(end.Fd())), nil)
-	err = errors.Join(err, end.Close())
-	if err == nil {
-		err = t.enclose(child)
-	}
-	if err == nil {
-		err = child.release()
-	}
-	if err != nil {
-		_ = p.handle.Kill()
-		_, _ = p.handle.Wait()
-		return nil, errors.Join(fmt.Errorf("make a process of the engine: %w", err), conn.Close())
+	if err := child.release(); err != nil {
+		p.end()
+		return nil, fmt.Errorf("make a process of the engine: %w", err)
 	}
 	return p, nil
 }
 
-// enclose leaves a fork its socket alone and builds its walls.
-func (t *template) enclose(child *thread) error {
+// stand returns a process that stands where the template does, inside its walls. Its pages can be seen if visible.
+func (t *template) stand(visible bool) (*Process, *thread, error) {
+	conn, end, err := pair()
+	if err != nil {
+		return nil, nil, err
+	}
+	child, err := t.thread.fork()
+	if err != nil {
+		return nil, nil, errors.Join(err, conn.Close(), end.Close())
+	}
+	p := &Process{Conn: conn, PID: child.id}
+	if p.handle, err = os.FindProcess(child.id); err != nil {
+		return nil, nil, errors.Join(err, conn.Close(), end.Close())
+	}
+	socket := int(end.Fd())
+	_, _, err = t.courier.WriteMsgUnix([]byte{0}, unix.UnixRights(socket, socket, socket), nil)
+	err = errors.Join(err, end.Close())
+	if err == nil && t.pages != nil {
+		err = t.pages.give(child.id)
+	}
+	if err == nil {
+		err = t.enclose(child, visible)
+	}
+	if err != nil {
+		p.end()
+		return nil, nil, fmt.Errorf("make a process of the engine: %w", err)
+	}
+	return p, child, nil
+}
+
+// end ends a process that nobody has got.
+func (p *Process) end() {
+	_ = p.handle.Kill() // it may have ended
+	_, _ = p.handle.Wait()
+	_ = p.Conn.Close()
+}
+
+// enclose leaves a fork its socket alone and builds its walls. A fork that runs a guest is never visible: nobody can
+// trace it.
+func (t *template) enclose(child *thread, visible bool) error {
 	if _, err := child.do(unix.SYS_RECVMSG, courierDescriptor, t.message, 0); err != nil {
 		return fmt.Errorf("receive a socket: %w", err)
 	}
-	socket, err := child.readInt32(t.rights + uint64(unix.SizeofCmsghdr))
-	if err != nil {
+	var got [4 * standard]byte
+	if err := child.read(t.rights+uint64(unix.SizeofCmsghdr), got[:]); err != nil {
 		return err
 	}
+	if want := [4 * standard]byte{0, 0, 0, 0, 1, 0, 0, 0, 2}; got != want {
+		return fmt.Errorf("the socket has the descriptors %v", got)
+	}
 	calls := [][4]uint64{
-		{unix.SYS_DUP2, uint64(socket), 0}, {unix.SYS_DUP2, uint64(socket), 1}, {unix.SYS_DUP2, uint64(socket), 2},
-		{unix.SYS_CLOSE_RANGE, 3, 1<<32 - 1, 0},
+		{unix.SYS_CLOSE_RANGE, standard, 1<<32 - 1, 0},
 		{unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uint64(unix.SIGKILL), 0},
-		{unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0},
 	}
-	for _, program := range t.programs {
-		calls = append(calls, [4]uint64{unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, program})
+	if !visible {
+		calls = append(calls, [4]uint64{unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0})
 	}
+	calls = append(calls, [4]uint64{unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, t.program})
 	for _, c := range calls {
 		if _, err := child.do(uintptr(c[0]), c[1:]...); err != nil {
 			return fmt.Errorf("system call %d: %w", c[0], err)
@@ -248,11 +297,11 @@ func (t *template) close() {
 	_ = t.courier.Close()
 	if t.cmd.Process != nil {
 		_ = t.cmd.Process.Kill()
-		_ = t.cmd.Wait() // how it ended is of no interest
+		_ = t.cmd.Wait() // its exit status does not matter
 	}
 }
 
-// A writer puts things into the scratch memory of a thread.
+// A writer stores data in the scratch memory of a thread.
 type writer struct {
 	thread *thread
 	at     uint64

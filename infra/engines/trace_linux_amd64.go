@@ -2,7 +2,6 @@ package engines
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -13,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supported reports whether this package knows how to make a thread of this architecture do system calls.
+// supported reports whether this package can make a thread of this architecture perform system calls.
 const supported = true
 
-// A thread is a traced thread that stands still in a system call. Only one thread of this program may use it.
+// A thread is a traced thread that is stopped in a system call. Only one thread of this program may use it.
 type thread struct {
 	id   int
-	regs unix.PtraceRegs // as the thread was found
+	regs unix.PtraceRegs // when the thread was stopped
 }
 
 // instruction is the length of the instruction that enters the kernel.
@@ -147,12 +146,6 @@ func (t *thread) write(at uint64, b []byte) error {
 func (t *thread) read(at uint64, b []byte) error {
 	_, err := unix.PtracePeekData(t.id, uintptr(at), b)
 	return err
-}
-
-func (t *thread) readInt32(at uint64) (int32, error) {
-	var b [4]byte
-	err := t.read(at, b[:])
-	return int32(binary.LittleEndian.Uint32(b[:])), err
 }
 
 // inheritAll makes forks copy all memory. V8 excludes its heap, for programs that fork only to start others.
