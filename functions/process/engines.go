@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/sandbox"
-	"github.com/airlock-run/airlock/sandbox/foreign"
+	"github.com/airlock-run/airlock/sandbox/otherengine"
 )
 
 // EngineSettings say which engines a deployment has besides QuickJS.
@@ -35,7 +35,7 @@ func ReadEngines(getenv func(string) string) (EngineSettings, error) {
 		if name == policy.QuickJS {
 			continue
 		}
-		if _, ok := foreign.KindNamed(name); !ok {
+		if _, ok := otherengine.KindNamed(name); !ok {
 			return s, fmt.Errorf("ENGINES: must be a list of %s; got %q", strings.Join(engineNames(), ", "), name)
 		}
 		if !slices.Contains(s.On, name) {
@@ -60,7 +60,7 @@ func ReadEngines(getenv func(string) string) (EngineSettings, error) {
 		return s, fmt.Errorf("ENGINE_JIT: must be true or false; got %q", text)
 	}
 	s.Programs = map[string]string{}
-	for _, kind := range foreign.Kinds() {
+	for _, kind := range otherengine.Kinds() {
 		s.Programs[kind.Name] = strings.TrimSpace(getenv("ENGINE_" + strings.ToUpper(kind.Name)))
 	}
 	return s, nil
@@ -68,7 +68,7 @@ func ReadEngines(getenv func(string) string) (EngineSettings, error) {
 
 func engineNames() []string {
 	all := []string{policy.QuickJS}
-	for _, kind := range foreign.Kinds() {
+	for _, kind := range otherengine.Kinds() {
 		all = append(all, kind.Name)
 	}
 	return all
@@ -92,7 +92,7 @@ func OpenEngines(ctx context.Context, s EngineSettings, log *slog.Logger) (_ *En
 		}
 	}()
 	for _, name := range s.On {
-		kind, ok := foreign.KindNamed(name)
+		kind, ok := otherengine.KindNamed(name)
 		if !ok {
 			return nil, fmt.Errorf("engine %s is not available; available are %s", name, strings.Join(engineNames(), ", "))
 		}
@@ -106,7 +106,8 @@ func OpenEngines(ctx context.Context, s EngineSettings, log *slog.Logger) (_ *En
 			return nil, fmt.Errorf("ENGINES: %w", err)
 		}
 		pool, err := engines.Open(ctx, engines.Config{
-			Name: name, Command: setup.Command, Env: setup.Env, Program: setup.Program, Warm: setup.Warm, JIT: s.JIT,
+			Name: name, Command: setup.Command, Env: setup.Env, Program: setup.Program, Warm: setup.Warm,
+			Rehearsal: setup.Rehearsal, JIT: s.JIT,
 			Logger: log,
 		})
 		if err != nil {
@@ -153,6 +154,8 @@ type EngineState struct {
 	Walls       []string
 	// Made counts the processes since the start, and Live those that exist.
 	Made, Live int64
+	// TemplateBytes is the memory that all processes share, and ProcessBytes what one that waits has besides.
+	TemplateBytes, ProcessBytes int64
 }
 
 // States returns the state of each engine, by name.
@@ -161,9 +164,12 @@ func (f *EngineFleet) States() []EngineState {
 		return nil
 	}
 	var all []EngineState
-	for _, kind := range foreign.Kinds() {
+	for _, kind := range otherengine.Kinds() {
 		if p := f.pools[kind.Name]; p != nil {
-			all = append(all, EngineState{kind.Name, f.builds[kind.Name], p.JIT(), p.Walls(), p.Made(), p.Live()})
+			s := EngineState{Name: kind.Name, Build: f.builds[kind.Name], JIT: p.JIT(), Walls: p.Walls(), Made: p.Made(),
+				Live: p.Live()}
+			s.TemplateBytes, s.ProcessBytes = p.Memory()
+			all = append(all, s)
 		}
 	}
 	return all

@@ -1,4 +1,4 @@
-package foreign
+package otherengine
 
 import (
 	"bufio"
@@ -48,8 +48,9 @@ type Guest struct {
 	host Host
 	line []byte
 
-	values []value
-	memory int64
+	values   []value
+	memory   int64
+	finished bool
 }
 
 // value is a value of the current call.
@@ -65,8 +66,11 @@ func NewGuest(conn net.Conn, host Host) *Guest {
 	return &Guest{conn: conn, in: bufio.NewReaderSize(conn, 32<<10), host: host}
 }
 
-// Memory returns the size of the engine's heap as the engine tells it.
+// Memory returns the size of the engine's heap as the engine reports it.
 func (g *Guest) Memory() int64 { return g.memory }
+
+// Finished reports whether the engine has finished the guest in the last step, which was not asked for that.
+func (g *Guest) Finished() bool { return g.finished }
 
 // IsStackOverflow reports whether message is that of the RangeError of code that recurses too deeply.
 func IsStackOverflow(message string) bool {
@@ -103,10 +107,11 @@ func (g *Guest) Step(step any) (more bool, err error) {
 			continue
 		}
 		var m struct {
-			Idle    int
-			Memory  int64
-			Escapes int
-			Compile []string
+			Idle     int
+			Finished int
+			Memory   int64
+			Escapes  int
+			Compile  []string
 		}
 		switch err := json.Unmarshal(line, &m); {
 		case err != nil:
@@ -118,7 +123,7 @@ func (g *Guest) Step(step any) (more bool, err error) {
 		case m.Idle == 0:
 			return false, ErrEnded
 		}
-		g.memory = max(g.memory, m.Memory)
+		g.memory, g.finished = max(g.memory, m.Memory), m.Finished == 1
 		return m.Idle == 2, nil
 	}
 }
@@ -165,7 +170,7 @@ func (g *Guest) read() ([]byte, error) {
 		case err == nil && len(g.line) > 1 && (g.line[0] == '[' || g.line[0] == '{'):
 			return g.line, nil
 		case err == nil && len(g.line) < maxLine && !fatal(g.line):
-			g.line = g.line[:0] // an engine also prints warnings, and what it says when it dies
+			g.line = g.line[:0] // an engine also prints warnings, and messages when it dies
 		case fatal(g.line):
 			return nil, ErrMemory
 		case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, bufio.ErrBufferFull) && len(g.line) < maxLine:
@@ -314,7 +319,7 @@ func wide(units []uint16) []byte {
 	return out
 }
 
-// halves puts the halves of pairs back that decoding replaced. The engine writes each as \udXXX.
+// halves restores the lone surrogates that decoding replaced. The engine writes each as \udXXX.
 func halves(inner []byte, units []uint16) []uint16 {
 	at := 0
 	for i := 0; i < len(inner) && at < len(units); {

@@ -1,4 +1,4 @@
-package foreign
+package otherengine
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 //go:embed jsc.js
 var jsc string
 
-// JSC is JavaScriptCore as its shell has it, which WebKitGTK brings.
+// JSC is JavaScriptCore in its shell, which is part of WebKitGTK.
 var JSC = Kind{Name: "jsc", Binary: "jsc", part: jsc, source: builtInSource, find: findShell}
 
 // shellOptions are the options of the shell. One thread, because a fork has only one; frames of tail calls, as others
@@ -23,7 +23,7 @@ var shellOptions = []string{"--useDollarVM=1", "--useConcurrentGC=0", "--numberO
 // shellJitless are the further options without compilers.
 var shellJitless = []string{"--useJIT=0"}
 
-// shellLoader reads the program and runs it. Built-in code is seen by no stack.
+// shellLoader reads the program and runs it. Stacks do not show built-in code.
 const shellLoader = `const p = JSON.parse(readline());
 const vm = $vm, run = (source) => vm.createBuiltin('(function () { return (' + source + '\n); })')();
 run(p.part)((engine) => run(p.core)(engine, p.files));`
@@ -36,7 +36,7 @@ var shellEnv = []string{"Malloc=1", "GIGACAGE_ENABLED=0", "TZ=UTC"}
 var shellLibrary = regexp.MustCompile(`libjavascriptcoregtk-\S+ => (/\S+)`)
 
 // constructors matches the declarations of functions that construct objects.
-var constructors = regexp.MustCompile(`(?m)^  function ([A-Z]\w*)\(`)
+var constructors = regexp.MustCompile(`(?m)^ +function ([A-Z]\w*)\(`)
 
 // calls matches calls of methods that built-in code takes for those of Function.prototype.
 var calls = regexp.MustCompile(`\??\.(apply|call)\(`)

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// different are the files of testdata/hostile that end otherwise on another engine, and why. They must still end as an
-// ordinary result.
+// different are the files of testdata/hostile that end differently on another engine, and why. They must still end with
+// an ordinary result.
 var different = map[string]string{
 	"v8/advisory-quickjs-coroutines":  "no defect of this engine",
 	"v8/advisory-quickjs-generators":  "Node.js 20 has no Iterator",
@@ -38,8 +38,8 @@ var different = map[string]string{
 }
 
 // Hostile code ends as it does on QuickJS, apart from what the table says.
-func TestAwayHostile(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+func TestOtherEngineHostile(t *testing.T) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		for _, a := range attacks(t) {
 			t.Run(a.name, func(t *testing.T) {
 				t.Parallel()                                                  // each attack has a process of its own

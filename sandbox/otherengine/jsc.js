@@ -1,5 +1,6 @@
-// The JSC shell's side: what core.js needs of JavaScriptCore. The loader evaluates it, core.js and the library as built-in
-// code, whose frames have no positions: an error of the library is where the guest called it.
+// The functions that core.js needs from the JavaScriptCore shell. The loader evaluates this file, core.js and the
+// library as built-in code, whose frames have no positions: an error of the library has the position of the guest's
+// call.
 (load) => {
   'use strict';
   const { $vm, print, readline, describe, drainMicrotasks, gcHeapSize, fullGC, quit } = globalThis, { now } = globalThis.performance;
@@ -15,7 +16,8 @@
   const builtin = (source) => inside.createBuiltin(`(function () { return (${source}\n); })`)();
   const evaluate = (source, filename) => filename.startsWith('airlock:') ? builtin(source) : loadString(source);
 
-  // strip takes away what a realm has besides the language. The snapshot names the properties that refer to objects.
+  // strip removes everything besides the language from a realm. The snapshot names the properties that refer to
+  // objects.
   const standard = new Set(Reflect.ownKeys($vm.createGlobalObject()));
   for (const name of ['$vm', 'console', 'WebAssembly']) standard.delete(name);
   const names = globalThis.generateHeapSnapshot().edgeNames;
@@ -138,7 +140,8 @@
     }
     return out;
   };
-  // stackOf returns the stack of an error. One that the engine threw itself has it in the engine's form until then.
+  // stackOf returns the stack of an error. An error that the engine itself threw has its stack in the engine's form
+  // until then.
   const stackOf = (e) => {
     const { stack } = e;
     if (trace === undefined || typeof stack !== 'string' || !Error.isError(e) || !Object.hasOwn(e, 'line')) return stack;
@@ -153,7 +156,7 @@
     delete e.sourceURL;
     return e;
   };
-  // Errors that code makes have their stack as V8 writes it from the beginning.
+  // Errors that code makes have their stack in V8's form from the beginning.
   const wrapped = (name, most, parent) => {
     const Native = global[name];
     const Wrapper = builtin(`(Native, construct, finished) => ({ ${name}: function (message) {

@@ -1,4 +1,4 @@
-// Node's side: what core.js needs of V8.
+// The functions that core.js needs from V8 in Node.js.
 (require, load) => {
   'use strict';
   const fs = require('fs'), vm = require('vm'), v8 = require('v8');
@@ -96,7 +96,8 @@
       return s.total_physical_size + s.external_memory;
     },
     makeRoom() {}, // V8 collects garbage before it refuses memory
-    // What a job needs of Node.js is compiled before there is one, and garbage is not copied with the process.
+    // The parts of Node.js that a job needs are compiled before the first job, and garbage is not copied with the
+    // process.
     ready() {
       // Positions in stacks are those of the caller's source. No guest may reach this function, nor what it throws: both
       // are of this realm.

@@ -1,5 +1,6 @@
 // The engine's side of the protocol. It builds the guest's realm from the standard library, waits for one job, and then
-// obeys the host until the process is killed. engine is what node.js or jsc.js knows of its engine. doc.go has the messages.
+// carries out the host's steps until the process is killed. engine holds the functions of node.js or jsc.js for its
+// engine. doc.go has the messages.
 (engine, files) => {
   'use strict';
   const { parse, stringify } = JSON;
@@ -9,10 +10,10 @@
     eval: { AsyncFunction: (async () => {}).constructor, GeneratorFunction: (function* () {}).constructor,
       AsyncGeneratorFunction: (async function* () {}).constructor, Function },
   })`, 'airlock:realm');
-  const op = { settled: 4, limit: 7, sync: 9, early: 11, deep: 12, tick: 13 };
+  const op = { settled: 4, done: 5, fail: 6, limit: 7, sync: 9, early: 11, deep: 12, tick: 13 };
 
-  // The stack or the memory may end while a line is written or read. The two sides would then be at different places of
-  // their conversation, so the process ends. The call with room for arguments fails before, where it can.
+  // The stack or the memory may run out while a line is written or read. The two sides would then be out of step, so
+  // the process ends. Where possible, the call with space for its arguments fails before that.
   const { apply } = Reflect, empty = () => {}, room = Array(512).fill(0);
   let midway = false;
   const wholly = (exchange, bytes) => {
@@ -23,12 +24,23 @@
     midway = false;
     return line;
   };
-  const both = (bytes) => {
+  // held are small lines that go out with the next one: each write wakes the host.
+  let held = '';
+  const write = (bytes) => {
+    held = '';
     engine.write(bytes);
+  };
+  const both = (bytes) => {
+    write(bytes);
     return engine.readLine();
   };
   const readLine = () => wholly(engine.readLine);
-  const send = (message) => { wholly(engine.write, engine.lineOf(stringify(message))); };
+  const send = (message) => { wholly(write, engine.lineOf(held + stringify(message))); };
+  const hold = (message) => {
+    const line = stringify(message);
+    if (line.length > 1000) send(message);
+    else held += `${line}\n`;
+  };
   const forever = () => { for (;;) readLine(); };
 
   // pack returns a value as the host reads it. Objects stay here, apart from the bytes of buffers.
@@ -60,10 +72,10 @@
   };
   // ask calls a host operation and returns its answer.
   const ask = (message) => {
-    const bytes = engine.lineOf(stringify(message));
+    const bytes = engine.lineOf(held + stringify(message));
     return unpack(parse(wholly(both, bytes)));
   };
-  let roots, ticks = false;
+  let roots, ticks = false, settled = false, failed = false;
   const answer = (code, a, b, c, d, e, f, g) => {
     if (roots === undefined) {
       roots = [code, a, b, c, d, e, f, g];
@@ -73,7 +85,13 @@
       ticks = true;
       return undefined;
     }
+    if (code === op.settled || code === op.done) {
+      hold([code, pack(a), pack(b), pack(c)]);
+      if (code === op.settled) settled = a !== 0;
+      return undefined;
+    }
     if (code !== op.sync) {
+      if (code === op.fail) failed = true;
       send([code, pack(a), pack(b), pack(c)]);
       if (code === op.limit || code === op.early || code === op.deep) forever();
       return undefined;
@@ -87,8 +105,8 @@
     return ask(message);
   };
 
-  // host is what the guest's realm calls. What fails on this side, such as an overflow of the stack, is an error of this
-  // realm, whose constructors make code here; the guest gets one of its own.
+  // host is the function that the guest's realm calls. A failure on this side, such as a stack overflow, is an error of
+  // this realm, whose constructors could make code here, so the guest gets an error of its own realm.
   const host = evaluate(`(answer) => {
     'use strict';
     const { apply } = Reflect, { isPrototypeOf } = Object.prototype, object = Object.prototype, R = RangeError, T = TypeError;
@@ -106,7 +124,7 @@
   let internal;
   for (const [name, source] of files) internal = evaluate(source, name)(host, internal);
   const [start, finish, fire, settle] = roots;
-  // What failed may be an allocation, and a report needs memory.
+  // An allocation may have failed, and a report needs memory.
   const { fail } = internal;
   internal.fail = (e) => {
     engine.makeRoom();
@@ -129,7 +147,8 @@
     }
   };
 
-  // forbid takes the functions away that make code of strings, ahead of the job. permit gives them back to one that may.
+  // forbid removes the functions that make code of strings, before the job. permit restores them for a job that may use
+  // them.
   const refuse = () => { throw new guest.TypeError('eval is not supported'); };
   const refusing = evaluate('(f, n) => { "use strict"; const r = { [n]: function () { return f(); } }[n]; return r; }', 'airlock:eval');
   const refused = [];
@@ -166,7 +185,7 @@
       value: { random() { return (next() * 0x200000 + (next() >>> 11)) / 2 ** 53; } }.random });
   }`, 'airlock:random');
 
-  // warm does what a job does, apart from what a guest could see: the process then has pages of its own for it.
+  // warm does the work of a job without visible effects, so that what it needs is compiled.
   const warm = (m) => {
     evaluate(m.text, m.name)();
     engine.check(m.text);
@@ -179,8 +198,9 @@
   forbid();
   engine.ready();
   let job = parse(readLine());
-  if (job.do === 'warm') {
+  while (job.do === 'warm') {
     warm(job);
+    engine.ready();
     job = parse(readLine());
   }
   engine.begin((stack) => ask([op.sync, 'engine.trace', stack]), job);
@@ -193,6 +213,10 @@
     fire: (m) => { fire(m.id); },
     settle: (m) => { settle(m.id, m.failed, m.failed ? { $error: m.error } : unpack(m)); },
     finish: (m) => { finish(m.happened ? 1 : 0); },
+    ready: () => { // the end of a rehearsal
+      send({ ready: 1 });
+      forever();
+    },
     reject: () => {
       const first = engine.rejected.shift();
       if (first === undefined) return false;
@@ -200,19 +224,28 @@
       return true;
     },
   };
-  for (let m = job; ; m = parse(readLine())) {
-    let found;
-    try {
-      found = steps[m.do](m);
+  const perform = (m) => {
+    const found = steps[m.do](m);
+    engine.drain();
+    while (ticks) {
+      ticks = false;
+      roots[7]();
       engine.drain();
-      while (ticks) {
-        ticks = false;
-        roots[7]();
-        engine.drain();
+    }
+    return found;
+  };
+  for (let m = job; ; m = parse(readLine())) {
+    let found, finished;
+    try {
+      found = perform(m);
+      // Code that has its value by now has nothing to wait for, so the host would ask for the end.
+      if (m.do === 'start' && settled && !failed) {
+        finished = 1;
+        perform({ do: 'finish', happened: false });
       }
     } catch (e) {
       engine.fail(e, send);
     }
-    send({ idle: found === true ? 2 : 1, memory: engine.memory() });
+    send({ idle: found === true ? 2 : 1, finished, memory: engine.memory() });
   }
 }

@@ -1,4 +1,4 @@
-// What the library takes from QuickJS and another engine may lack.
+// Functions that the library uses from QuickJS and that another engine may lack.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;

@@ -1,4 +1,4 @@
-package foreign
+package otherengine
 
 import (
 	"context"
@@ -59,13 +59,15 @@ type Setup struct {
 	Env []string
 	// Program is what the process reads before its job: one line.
 	Program []byte
-	// Warm is a line that a process may read after it was forked and before its job.
+	// Warm is a line that the process may read before its job, after which it prints again that it is ready.
 	Warm []byte
+	// Rehearsal is a job that ends by printing that the process is ready. It is the only job of its process.
+	Rehearsal []byte
 	// Build names the engine's build in results and records.
 	Build string
 }
 
-// SetUp returns how the engine is started whose program is at a path. The error says what the program lacks.
+// SetUp returns how to start the engine whose program is at a path. The error says what the program lacks.
 func (k Kind) SetUp(ctx context.Context, program string, jit bool, output Output) (Setup, error) {
 	s, err := k.find(ctx, program, jit, output)
 	if err != nil {
@@ -76,15 +78,21 @@ func (k Kind) SetUp(ctx context.Context, program string, jit bool, output Output
 		s.Build = strings.TrimSuffix(s.Build, "less")
 	}
 	s.Program, err = k.program()
-	s.Warm = []byte(warm)
+	s.Warm, s.Rehearsal = []byte(warm), []byte(rehearsal)
 	return s, err
 }
 
-// warm is a step that changes nothing and does what jobs do, so that a process has the memory for it before its job.
+// warm is a step that changes nothing and does what jobs do, so that the engine has compiled what it needs for them.
 const warm = `{"do":"warm","name":"airlock:warm","context":"{\"a\":[1]}","random":[1,2,3,4],"text":` +
 	`"(async function (input) { const f = (n) => n < 2 ? n : f(n - 1) + f(n - 2); return [f(2), input]; })"}` + "\n"
 
-// quirks are the files of the library that mend QuickJS, or that bring what these engines have themselves.
+// rehearsal is a job that shows what memory jobs use.
+const rehearsal = `{"do":"start","name":"script.js","context":"{}","input":"null","flags":0,"limit":1048576,` +
+	`"eval":false,"random":[1,2,3,4],"text":` +
+	`"(async (input) => { const f = (n) => n < 2 ? n : f(n - 1) + f(n - 2); return f(10); })"}` + "\n" +
+	`{"do":"ready"}` + "\n"
+
+// quirks are the files of the library that correct QuickJS, or that add what the other engines have themselves.
 var quirks = map[string]bool{"native.js": true, "language.js": true, "date.js": true, "garbage.js": true}
 
 // program returns what the engine reads before its job.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/sandbox"
-	"github.com/airlock-run/airlock/sandbox/foreign"
+	"github.com/airlock-run/airlock/sandbox/otherengine"
 )
 
 // reachable returns all that a guest can reach, one line for each property: its path, its attributes and its value.
@@ -27,16 +27,16 @@ walk('', globalThis);
 lines.push('sum ' + [1, 2, 3].reduce((a, b) => a + b), 'stack ' + new Error('e').stack, 'name ' + (() => {}).name);
 return lines.join('\n');`
 
-// A process that has done a job's work before its job looks to its guest like one that has not.
-func TestAwayWarmLeavesNothing(t *testing.T) {
+// A guest cannot tell whether its process did a job's work before its job.
+func TestOtherEngineWarmLeavesNothing(t *testing.T) {
 	if oldBuild() {
 		return
 	}
-	for _, k := range foreign.Kinds() {
+	for _, k := range otherengine.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
 			var looks [2]string
 			for i, warm := range []bool{false, true} {
-				e, _ := awayEngineWith(t, k, false, warm)
+				e, _ := otherEngineWith(t, k, false, warm)
 				r := run(t, e, sandbox.Script{Engine: k.Name, Code: reachable}, sandbox.Grants{
 					Limits: sandbox.Limits{OutputBytes: 8 << 20},
 				})

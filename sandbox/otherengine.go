@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/policy/depth"
-	"github.com/airlock-run/airlock/sandbox/foreign"
 	"github.com/airlock-run/airlock/sandbox/internal/cputime"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/otherengine"
 )
 
 // Processes starts processes of other engines. Each is used for one run.
@@ -33,16 +33,18 @@ type Process struct {
 	Kill func()
 }
 
-// visitor is a guest in a process of another engine, at work for its run.
+// visitor is a guest in a process of another engine.
 type visitor struct {
 	*run
 	process Process
-	in      *foreign.Guest
-	spent   time.Duration // processor time of the process before the run, and that which is in the run's
+	in      *otherengine.Guest
+	// finished says that the first step was the end, too.
+	finished bool
+	spent    time.Duration // processor time of the process before the run, and the part that the run has counted
 }
 
-// away runs a script on another engine.
-func away(r *run, script Script) (Result, error) {
+// runOtherEngine runs a script on another engine.
+func runOtherEngine(r *run, script Script) (Result, error) {
 	if err := portable(r, script); err != nil {
 		return Result{}, err
 	}
@@ -73,7 +75,7 @@ func away(r *run, script Script) (Result, error) {
 	}
 	defer process.Kill()
 	v := &visitor{run: r, process: process, spent: cputime.Of(process.PID)}
-	v.in = foreign.NewGuest(process.Conn, v)
+	v.in = otherengine.NewGuest(process.Conn, v)
 	stop := context.AfterFunc(r.ctx, func() { _ = process.Conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	err = v.execute(script)
@@ -87,7 +89,7 @@ func away(r *run, script Script) (Result, error) {
 	return out, nil
 }
 
-// portable returns an error for what only QuickJS can do. Callers refuse it before, in words for users.
+// portable returns an error for a run that needs QuickJS. Callers refuse such runs before, in words for users.
 func portable(r *run, script Script) error {
 	switch {
 	case r.engine.processes == nil:
@@ -134,6 +136,9 @@ func (v *visitor) execute(script Script) error {
 	if v.source.IsModule() {
 		start.Flags |= startModule
 	}
+	if v.source.MentionsPath() {
+		start.Flags |= startPath
+	}
 	var seed [16]byte
 	_, _ = rand.Read(seed[:]) // it never fails
 	for i := range start.Random {
@@ -142,12 +147,17 @@ func (v *visitor) execute(script Script) error {
 	if _, err := v.step(start); err != nil {
 		return err
 	}
+	v.finished = v.stage.settled && v.stage.hasValue && v.in.Finished()
 	v.stage.compiled = true
 	return (eventLoop{v.run, v}).toEnd()
 }
 
 // end implements turns.
 func (v *visitor) end(happened bool) error {
+	if v.finished {
+		v.finished = false
+		return nil
+	}
 	_, err := v.step(map[string]any{"do": "finish", "happened": happened})
 	return err
 }
@@ -160,8 +170,8 @@ func (v *visitor) step(step any) (bool, error) {
 	return more, err
 }
 
-// Answer implements foreign.Host.
-func (v *visitor) Answer(in *foreign.Guest, args quickjs.Args) (quickjs.Value, error) {
+// Answer implements otherengine.Host.
+func (v *visitor) Answer(in *otherengine.Guest, args quickjs.Args) (quickjs.Value, error) {
 	if err := v.inTime(); err != nil {
 		return 0, err
 	}
@@ -169,7 +179,7 @@ func (v *visitor) Answer(in *foreign.Guest, args quickjs.Args) (quickjs.Value, e
 	case opSync:
 		if name, _ := in.Str(args[1], maxOpName); name == "engine.trace" {
 			stack, _ := in.Str(args[2], maxErrorText)
-			return in.String(v.source.TraceAway(stack))
+			return in.String(v.source.TraceOtherEngine(stack))
 		}
 	case opFail:
 		// Code that throws such an error itself has only its own limit to gain.
@@ -177,19 +187,19 @@ func (v *visitor) Answer(in *foreign.Guest, args quickjs.Args) (quickjs.Value, e
 		name, _ := in.Str(args[1], maxErrorText)
 		switch {
 		case name != "RangeError" || v.stage.failed:
-		case foreign.IsStackOverflow(message):
+		case otherengine.IsStackOverflow(message):
 			v.result.Limit = LimitStack
-		case foreign.IsOutOfMemory(message):
+		case otherengine.IsOutOfMemory(message):
 			return 0, v.limits.exceeded(LimitMemory)
 		}
 	}
 	return v.answer(in, args)
 }
 
-// longestPause is how long the guest may go on between two looks at the limit of processor time.
+// longestPause is how long the guest may go on between two checks of the limit of processor time.
 const longestPause = 50 * time.Millisecond
 
-// InTime implements foreign.Host.
+// InTime implements otherengine.Host.
 func (v *visitor) InTime() (time.Duration, error) {
 	left := v.limits.Wall - v.outside.elapsed()
 	if v.limits.CPU < v.limits.Wall {
@@ -246,16 +256,16 @@ func (v *visitor) deliver(c completion) error {
 
 // explained returns the error of a run as classify knows it.
 func (v *visitor) explained(err error) error {
-	var syntax *foreign.CompileError
+	var syntax *otherengine.CompileError
 	switch {
 	case errors.As(err, &syntax):
 		return v.malformed(syntax.Name, syntax.Message)
-	case errors.Is(err, foreign.ErrEscapes):
+	case errors.Is(err, otherengine.ErrEscapes):
 		return v.escaping()
-	case errors.Is(err, foreign.ErrMemory):
+	case errors.Is(err, otherengine.ErrMemory):
 		return v.limits.exceeded(LimitMemory)
-	case errors.Is(err, foreign.ErrEnded):
-		return errAwayEnded
+	case errors.Is(err, otherengine.ErrEnded):
+		return errEngineEnded
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-// Package foreign talks to guests that run in processes of other JavaScript engines: V8 as Node.js has it, and
+// Package otherengine talks to guests that run in processes of other JavaScript engines: V8 as Node.js has it, and
 // JavaScriptCore.
 //
 // # The process
@@ -17,14 +17,18 @@
 //	host    {"s":…} {"j":…} {"b":…}        the answer to operation sync: a value, JSON or bytes
 //	engine  {"idle":1,"memory":…}          the step is done
 //
+// Code that has its value at the end of its first step is finished at once: the step ends with "finished":1, and the
+// host does not send finish.
+//
 // The host skips lines that are no messages: engines print warnings. An engine that fails while it writes or reads a
 // line, as at the end of its stack, ends.
 //
 // # Trust
 //
-// A realm inside an engine is no wall: the host treats every byte as hostile, as it does guest memory. What a guest may
-// do is decided here and by the run; what its process may do is decided by the program that starts it.
+// A realm inside an engine is no security boundary: the host treats every byte as hostile, as it does guest memory.
+// This package and the run decide what a guest may do; the program that starts its process decides what the process may
+// do.
 //
 // Package sandbox imports it for runs; functions/process, gateway/wiring and gateway/cli for [Kinds].
 // Start with [Guest.Step].
-package foreign
+package otherengine

@@ -21,7 +21,7 @@ import (
 
 	"github.com/airlock-run/airlock/infra/engines"
 	"github.com/airlock-run/airlock/sandbox"
-	"github.com/airlock-run/airlock/sandbox/foreign"
+	"github.com/airlock-run/airlock/sandbox/otherengine"
 )
 
 // processes makes processes of engines in this process.
@@ -40,24 +40,25 @@ func (p processes) Take(ctx context.Context, engine string, memory int64) (sandb
 }
 
 // openPool starts an engine, or skips the test where the engine's program is missing.
-func openPool(t testing.TB, k foreign.Kind, jit, warm bool) *engines.Pool {
+func openPool(t testing.TB, k otherengine.Kind, jit, warm bool) *engines.Pool {
 	t.Helper()
 	binary, err := exec.LookPath(k.Binary)
 	if err != nil {
 		t.Skip("needs " + k.Binary)
 	}
 	setup, err := k.SetUp(t.Context(), binary, jit, engines.Output)
-	if errors.Is(err, foreign.ErrUnfit) {
+	if errors.Is(err, otherengine.ErrUnfit) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !warm {
-		setup.Warm = nil
+		setup.Warm, setup.Rehearsal = nil, nil
 	}
 	p, err := engines.Open(t.Context(), engines.Config{
-		Name: k.Name, Command: setup.Command, Env: setup.Env, Program: setup.Program, Warm: setup.Warm, JIT: jit,
+		Name: k.Name, Command: setup.Command, Env: setup.Env, Program: setup.Program, Warm: setup.Warm,
+		Rehearsal: setup.Rehearsal, JIT: jit,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -66,19 +67,19 @@ func openPool(t testing.TB, k foreign.Kind, jit, warm bool) *engines.Pool {
 	return p
 }
 
-// awayEngine returns a sandbox that has an engine besides QuickJS, and the engine's processes.
-func awayEngine(t testing.TB, k foreign.Kind) (*sandbox.Engine, *engines.Pool) {
+// otherEngine returns a sandbox that has an engine besides QuickJS, and the engine's processes.
+func otherEngine(t testing.TB, k otherengine.Kind) (*sandbox.Engine, *engines.Pool) {
 	t.Helper()
-	return awayEngineOf(t, k, false)
+	return otherEngineOf(t, k, false)
 }
 
-func awayEngineOf(t testing.TB, k foreign.Kind, jit bool) (*sandbox.Engine, *engines.Pool) {
+func otherEngineOf(t testing.TB, k otherengine.Kind, jit bool) (*sandbox.Engine, *engines.Pool) {
 	t.Helper()
-	return awayEngineWith(t, k, jit, true)
+	return otherEngineWith(t, k, jit, true)
 }
 
-// awayEngineWith is awayEngineOf; warm says whether processes do a job's work before their job.
-func awayEngineWith(t testing.TB, k foreign.Kind, jit, warm bool) (*sandbox.Engine, *engines.Pool) {
+// otherEngineWith returns a sandbox as otherEngine does. warm says whether processes do a job's work before their job.
+func otherEngineWith(t testing.TB, k otherengine.Kind, jit, warm bool) (*sandbox.Engine, *engines.Pool) {
 	t.Helper()
 	pool := openPool(t, k, jit, warm)
 	e, err := sandbox.New(t.Context(), sandbox.Config{
@@ -92,22 +93,22 @@ func awayEngineWith(t testing.TB, k foreign.Kind, jit, warm bool) (*sandbox.Engi
 	return e, pool
 }
 
-// eachAway runs f for each engine besides QuickJS that this machine has. One build of QuickJS beside it is enough.
-func eachAway(t *testing.T, f func(t *testing.T, e *sandbox.Engine, engine string)) {
+// eachOtherEngine runs f for each engine besides QuickJS that this machine has. One build of QuickJS besides is enough.
+func eachOtherEngine(t *testing.T, f func(t *testing.T, e *sandbox.Engine, engine string)) {
 	t.Helper()
 	if oldBuild() {
 		return
 	}
-	for _, k := range foreign.Kinds() {
+	for _, k := range otherengine.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
-			e, _ := awayEngine(t, k)
+			e, _ := otherEngine(t, k)
 			f(t, e, k.Name)
 		})
 	}
 }
 
-func TestAwayShapes(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+func TestOtherEngineShapes(t *testing.T) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		for _, c := range codeShapes {
 			if got := shapeOf(t, e, engine, c.code); got != c.want {
 				t.Errorf("%q gave %s, want %s", c.code, got, c.want)
@@ -116,7 +117,7 @@ func TestAwayShapes(t *testing.T) {
 	})
 }
 
-// otherWords are messages of TestAwayExceptions that an engine words in its own way.
+// otherWords are messages of TestOtherEngineExceptions that differ on some engine.
 var otherWords = map[string]string{
 	"jsc/ReferenceError: foo is not defined":     "ReferenceError: Can't find variable: foo",
 	"jsc/ReferenceError: oops is not defined":    "ReferenceError: Can't find variable: oops",
@@ -124,8 +125,8 @@ var otherWords = map[string]string{
 }
 
 // Errors have positions in the caller's source.
-func TestAwayExceptions(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+func TestOtherEngineExceptions(t *testing.T) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		for _, c := range []struct {
 			code         string
 			typescript   bool
@@ -166,8 +167,8 @@ func TestAwayExceptions(t *testing.T) {
 }
 
 // Each limit ends a run, is named, and leaves what was printed before.
-func TestAwayLimits(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+func TestOtherEngineLimits(t *testing.T) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		const short = time.Second // on a busy machine, too, the guest prints before
 		for _, c := range []struct {
 			name, code string
@@ -211,8 +212,8 @@ func TestAwayLimits(t *testing.T) {
 func ping(_ context.Context, params json.RawMessage) (json.RawMessage, error) { return params, nil }
 
 // A guest has the tools, the files and the modules that it was granted, and a fresh realm.
-func TestAwayPowers(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+func TestOtherEnginePowers(t *testing.T) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		failing := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("not today") }
 		grants := sandbox.Grants{
 			Tools: []sandbox.Tool{{Name: "math:add", Call: ping}, {Name: "math:fail", Call: failing}},
@@ -248,13 +249,13 @@ func TestAwayPowers(t *testing.T) {
 	})
 }
 
-// A guest has no function of the JavaScriptCore shell, under no name that the program of the shell contains.
-func TestAwayHasNoShell(t *testing.T) {
+// A guest has no function of the JavaScriptCore shell under any name that the program of the shell contains.
+func TestOtherEngineHasNoShell(t *testing.T) {
 	if oldBuild() {
 		return
 	}
-	e, _ := awayEngine(t, foreign.JSC)
-	binary, err := exec.LookPath(foreign.JSC.Binary)
+	e, _ := otherEngine(t, otherengine.JSC)
+	binary, err := exec.LookPath(otherengine.JSC.Binary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func TestAwayHasNoShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the guest has by these names is what the library and the language gave it.
+	// Under these names the guest has only what the library and the language define.
 	const reach = `const allowed = new Set(Object.getOwnPropertyNames(globalThis));
 const found = input.filter((name) => name in globalThis && !(name in Object.prototype) && !allowed.has(name));
 const seen = new Set(), texts = new Set();
@@ -307,15 +308,15 @@ try { down(); } catch {}
 return [found, shell.filter((name) => texts.has(name)), seen.size > 1000];`
 	r := run(t, e, sandbox.Script{Engine: "jsc", Code: reach, Input: input}, sandbox.Grants{
 		Limits: sandbox.Limits{Wall: time.Minute, CPU: time.Minute}})
-	// The shell hides its names in lists of keys. The library defines these anew.
+	// The shell hides its names in lists of keys. The library redefines these lists.
 	if string(r.Value) != `[["atob","btoa","console","performance","setTimeout"],[],true]` || r.Error != "" {
 		t.Errorf("%.2000s %s", r.Value, r.Error)
 	}
 }
 
 // No two runs draw the same numbers, although all processes are copies of one.
-func TestAwayRandom(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+func TestOtherEngineRandom(t *testing.T) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		seen := map[string]bool{}
 		for range 5 {
 			r := run(t, e, sandbox.Script{Engine: engine, Code: "[Math.random(), crypto.randomUUID()]"}, sandbox.Grants{})
@@ -328,8 +329,8 @@ func TestAwayRandom(t *testing.T) {
 }
 
 // Runs that are killed do not keep others from their processes.
-func TestAwayManyAtOnce(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+func TestOtherEngineManyAtOnce(t *testing.T) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		var all sync.WaitGroup
 		for i := range 24 {
 			all.Go(func() {
@@ -351,8 +352,8 @@ func TestAwayManyAtOnce(t *testing.T) {
 }
 
 // What only QuickJS can do is refused before anything runs.
-func TestAwayRefuses(t *testing.T) {
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+func TestOtherEngineRefuses(t *testing.T) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		seed := int64(1)
 		for name, c := range map[string]struct {
 			script sandbox.Script
@@ -376,14 +377,14 @@ var otherOutput = map[string][2]string{
 	"jsc/language": {" 1709251200000 ", " NaN "}, // Date.parse refuses days that do not exist
 }
 
-func TestAwayProgramsPrintAsNode(t *testing.T) {
+func TestOtherEngineProgramsPrintAsNode(t *testing.T) {
 	names, err := filepath.Glob("testdata/programs/*.js")
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
 	}
 	grants := sandbox.Grants{Files: sandbox.FilesWrite, Modules: []string{"*"},
 		Limits: sandbox.Limits{Wall: 30 * time.Second, LogChars: 1 << 16}}
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		for _, name := range names {
 			code, err := os.ReadFile(name)
 			if err != nil {
@@ -416,13 +417,13 @@ func firstDifference(got, want string) string {
 }
 
 // Engines that compile to machine code run the same code, and code that runs long enough to be compiled.
-func TestAwayJIT(t *testing.T) {
+func TestOtherEngineJIT(t *testing.T) {
 	if oldBuild() {
 		return
 	}
-	for _, k := range foreign.Kinds() {
+	for _, k := range otherengine.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
-			e, _ := awayEngineOf(t, k, true)
+			e, _ := otherEngineOf(t, k, true)
 			for _, c := range codeShapes {
 				if got := shapeOf(t, e, k.Name, c.code); got != c.want {
 					t.Errorf("%q gave %s, want %s", c.code, got, c.want)
@@ -439,8 +440,8 @@ func TestAwayJIT(t *testing.T) {
 	}
 }
 
-// Code makes functions of strings where it is allowed to, and these have the properties that the language gives them.
-func TestAwayEval(t *testing.T) {
+// Code that may make functions of strings gets functions with the properties that the language defines.
+func TestOtherEngineEval(t *testing.T) {
 	const code = `
 		const kinds = [() => {}, async () => {}, function* () {}, async function* () {}];
 		const about = (f) => {
@@ -452,7 +453,7 @@ func TestAwayEval(t *testing.T) {
 		let plain;
 		try { plain = eval('1 + 1') } catch (e) { plain = e.message }
 		[plain, typeof Function === 'function' && Function === (() => {}).constructor, ...kinds.map(about)]`
-	eachAway(t, func(t *testing.T, e *sandbox.Engine, engine string) {
+	eachOtherEngine(t, func(t *testing.T, e *sandbox.Engine, engine string) {
 		for allowed, want := range map[bool][]any{
 			true: {2.0, true, "Function true false true true function", "AsyncFunction false false true true function",
 				"GeneratorFunction false false true true function", "AsyncGeneratorFunction false false true true function"},

@@ -1,4 +1,4 @@
-package foreign
+package otherengine
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 //go:embed node.js
 var node string
 
-// V8 is V8 as Node.js has it.
+// V8 is V8 in Node.js.
 var V8 = Kind{Name: "v8", Binary: "node", part: node, find: findNode}
 
 // oldestNode is the oldest major version of Node.js that has what the library needs.
