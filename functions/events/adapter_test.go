@@ -38,14 +38,15 @@ func (r *recorder) run(_ context.Context, inv execution.Invocation, _ func(execu
 func completed(value string) execution.Result {
 	return execution.Result{
 		ID: "exec_00000000000000000000000001", Status: execution.Completed, Result: json.RawMessage(value),
-		Logs: []execution.Log{}, Engine: "quickjs", Policy: "standard", Violations: []string{},
+		Logs:        []execution.Log{},
+		Environment: execution.Environment{Engine: "quickjs", Policy: "standard"}, Violations: []string{},
 		DangerAnalysis: json.RawMessage(`{"score":0,"level":"safe","findings":[]}`),
 	}
 }
 
 func clock() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// adapter makes one over rec with the given changes.
+// adapter returns an adapter that runs rec, with the given changes.
 func adapter(t *testing.T, rec *recorder, change func(*events.AdapterConfig)) adapted {
 	t.Helper()
 	cfg := events.AdapterConfig{Now: clock}
@@ -59,7 +60,7 @@ func adapter(t *testing.T, rec *recorder, change func(*events.AdapterConfig)) ad
 	return adapted{a, rec.run}
 }
 
-// adapted is an adapter with the Run that it is to use.
+// adapted is an adapter with the Run that it uses.
 type adapted struct {
 	*events.Adapter
 	run events.Run
@@ -128,8 +129,8 @@ func try(t *testing.T, kind events.Kind, payload []byte, change func(*events.Ada
 	return o
 }
 
-// TestProviderSamples holds each of the provider's published events against its golden file: the kind it is taken for,
-// what becomes of it as it is (the samples carry no execution request), and with a request bound to its kind.
+// TestProviderSamples compares each of the provider's published events with its golden file: its kind, its outcome as
+// it is (the samples carry no execution request), and its outcome with a request bound to its kind.
 func TestProviderSamples(t *testing.T) {
 	for _, file := range samples(t, "testdata/provider") {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")

@@ -41,15 +41,8 @@ type Result struct {
 	// Output is the console's text, one line per call, capped by Limits.OutputBytes.
 	Output string `json:"output"`
 	Logs   []Log  `json:"logs"`
-	// Error is one line; nil if the execution completed.
-	Error     *string    `json:"error"`
-	Exception *Exception `json:"exception"`
-	// Limit is the limit that ended the run; nil if none did.
-	Limit  *string `json:"limit"`
-	Engine string  `json:"engine"`
-	// EngineBuild names the build of the engine that ran, such as quickjs-ng-0.15.1; empty if nothing ran.
-	EngineBuild    string          `json:"engineBuild,omitempty"`
-	Policy         string          `json:"policy"`
+	Failure
+	Environment
 	DurationMs     float64         `json:"durationMs"`
 	Usage          Usage           `json:"usage"`
 	DangerAnalysis json.RawMessage `json:"dangerAnalysis"`
@@ -67,6 +60,23 @@ type Result struct {
 	Function *FunctionRef `json:"function,omitempty"`
 	Start
 	Pause
+}
+
+// A Failure says why an execution did not complete. The zero value is that of an execution that completed.
+type Failure struct {
+	// Error is one line; nil if the execution completed.
+	Error     *string    `json:"error"`
+	Exception *Exception `json:"exception"`
+	// Limit is the limit that ended the run; nil if none did.
+	Limit *string `json:"limit"`
+}
+
+// An Environment names the engine and the tier that an execution ran under.
+type Environment struct {
+	Engine string `json:"engine"`
+	// EngineBuild names the build of the engine that ran, such as quickjs-ng-0.15.1; empty if nothing ran.
+	EngineBuild string `json:"engineBuild,omitempty"`
+	Policy      string `json:"policy"`
 }
 
 // Start says what a run started from.

@@ -113,12 +113,8 @@ type Job struct {
 	// TraceParent is the job's place in a trace, as in an Invocation.
 	TraceParent string `json:"traceParent,omitempty"`
 	// Status is Queued, Running, or how the job ended.
-	Status    Status    `json:"status"`
-	NotBefore time.Time `json:"notBefore,omitzero"`
-	StartedAt time.Time `json:"startedAt,omitzero"`
-	EndedAt   time.Time `json:"endedAt,omitzero"`
-	// StartBefore is the latest start by its owner; zero sets no limit.
-	StartBefore time.Time `json:"startBefore,omitzero"`
+	Status Status `json:"status"`
+	Times
 	// Attempts counts how often no place was free.
 	Attempts int `json:"attempts,omitempty"`
 	Claim
@@ -128,6 +124,15 @@ type Job struct {
 	// Request and Result are stored separately, and so is Waits.Snapshot.
 	Request Request         `json:"-"`
 	Result  json.RawMessage `json:"-"`
+}
+
+// Times holds the times of a [Job]. A zero time is not known yet, or sets no limit.
+type Times struct {
+	NotBefore time.Time `json:"notBefore,omitzero"`
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	EndedAt   time.Time `json:"endedAt,omitzero"`
+	// StartBefore is the latest start by the job's owner.
+	StartBefore time.Time `json:"startBefore,omitzero"`
 }
 
 // RunID returns the ID of the record of the segment or step that runs, or ran last.

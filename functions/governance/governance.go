@@ -66,7 +66,7 @@ func Blocked(d *policy.Decision) execution.Result {
 	if len(d.Violations) > 0 {
 		line += ": " + d.Violations[0]
 	}
-	return execution.Result{Status: execution.Blocked, Error: &line, Violations: d.Violations}
+	return execution.Result{Status: execution.Blocked, Failure: execution.Failure{Error: &line}, Violations: d.Violations}
 }
 
 // Decided returns a decision as the contract carries it, for an invoker that writes the record.
@@ -87,9 +87,9 @@ func Record(
 	durationMs, usage := inv.Resume.Share(r)
 	record := audit.Record{
 		ID: inv.ID, Time: inv.ReceivedAt.UTC(), DurationMs: durationMs, Caller: audit.Caller(inv.Caller), Via: inv.Via,
-		CodeSHA256: codeSHA256, CodeBytes: len(source), Language: inv.Request.MainLanguage(),
+		Source: audit.Source{CodeSHA256: codeSHA256, CodeBytes: len(source), Language: inv.Request.MainLanguage()},
 		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild,
-		Status: string(r.Status), Usage: audit.Usage(usage),
+		Ending: audit.Ending{Status: string(r.Status), Usage: audit.Usage(usage)},
 	}
 	if d != nil {
 		record.Grants, record.Reasons = Encode(d.Grants), d.ReasonLines()
@@ -123,8 +123,9 @@ func Record(
 // empty.
 func Result(r audit.Record) execution.Result {
 	result := execution.Result{
-		ID: r.ID, Status: execution.Status(r.Status), Engine: r.Engine, EngineBuild: r.EngineBuild, Policy: r.Policy,
-		DurationMs: r.DurationMs, Logs: []execution.Log{}, Usage: execution.Usage(r.Usage),
+		ID: r.ID, Status: execution.Status(r.Status),
+		Environment: execution.Environment{Engine: r.Engine, EngineBuild: r.EngineBuild, Policy: r.Policy},
+		DurationMs:  r.DurationMs, Logs: []execution.Log{}, Usage: execution.Usage(r.Usage),
 		DangerAnalysis: r.DangerAnalysis, Violations: []string{}, APICallCount: r.Usage.APICalls,
 	}
 	if r.Error != "" {

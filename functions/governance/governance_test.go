@@ -64,16 +64,19 @@ func TestRecord(t *testing.T) {
 	}
 	d := policy.Default().Decide(governance.PolicyRequest(inv))
 	r := execution.Result{
-		Status: execution.Failed, Policy: "standard", Engine: "quickjs", Error: &line, Limit: &limit,
+		Status: execution.Failed, Environment: execution.Environment{Policy: "standard", Engine: "quickjs"},
+		Failure:        execution.Failure{Error: &line, Limit: &limit},
 		Result:         json.RawMessage("5"),
 		DangerAnalysis: json.RawMessage(`{}`), DurationMs: 7, Usage: execution.Usage{WallMs: 6},
 	}
 	want := audit.Record{
 		ID: "exec_1", Time: inv.ReceivedAt, DurationMs: 7, Caller: audit.Caller{Tenant: "acme", IP: "192.0.2.1"}, Via: "http",
-		CodeSHA256: governance.Hash([]byte("1")), CodeBytes: 1, Language: "javascript", Policy: "standard", Engine: "quickjs",
-		Grants: governance.Encode(d.Grants), Reasons: d.ReasonLines(), DangerAnalysis: json.RawMessage(`{}`),
-		ASTTelemetry: governance.Encode(d.Telemetry), Status: "error", Limit: "memory", Error: line,
-		Usage:        audit.Usage{WallMs: 6},
+		Source: audit.Source{CodeSHA256: governance.Hash([]byte("1")), CodeBytes: 1, Language: "javascript"},
+		Policy: "standard", Engine: "quickjs",
+		Assessment: audit.Assessment{Grants: governance.Encode(d.Grants), Reasons: d.ReasonLines(),
+			DangerAnalysis: json.RawMessage(`{}`),
+			ASTTelemetry:   governance.Encode(d.Telemetry)}, Ending: audit.Ending{Status: "error", Limit: "memory", Error: line,
+			Usage: audit.Usage{WallMs: 6}},
 		ResultSHA256: governance.Hash([]byte("5")), Function: &audit.FunctionRef{Name: "f", Version: 2},
 	}
 	if diff := cmp.Diff(want, governance.Record(inv, &d, r, want.CodeSHA256, false)); diff != "" {

@@ -46,8 +46,10 @@ func (o *outcome) narrow() (err error) {
 
 func (o *outcome) base() execution.Result {
 	return execution.Result{
-		ID: o.inv.ID, Logs: []execution.Log{}, Policy: o.decision.Tier,
-		Engine:         cmp.Or(o.decision.Grants.Engine, policy.QuickJS),
+		ID: o.inv.ID, Logs: []execution.Log{},
+		Environment: execution.Environment{
+			Policy: o.decision.Tier, Engine: cmp.Or(o.decision.Grants.Engine, policy.QuickJS),
+		},
 		DangerAnalysis: governance.Encode(o.decision.Analysis), Violations: []string{},
 		Usage: execution.Usage{QueueMs: o.inv.QueueMs},
 	}

@@ -47,8 +47,9 @@ func TestReplayBuild(t *testing.T) {
 			})
 			seed := int64(1)
 			_, err := r.Replay(t.Context(), audit.Record{
-				ID: "exec_01JD5Z6Q8V0000000000000000", Status: string(execution.Completed), EngineBuild: c.recorded, Seed: &seed,
-				Request: json.RawMessage(`{"code": "1"}`),
+				ID:     "exec_01JD5Z6Q8V0000000000000000",
+				Ending: audit.Ending{Status: string(execution.Completed)}, EngineBuild: c.recorded,
+				Inputs: audit.Inputs{Seed: &seed, Request: json.RawMessage(`{"code": "1"}`)},
 			})
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {

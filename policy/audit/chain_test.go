@@ -23,7 +23,7 @@ func sealed(t testing.TB, n int, key []byte) []audit.Sealed {
 	for i := range n {
 		s, err := audit.Seal(audit.Record{
 			ID: "exec_" + string(rune('a'+i)), Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.FixedZone("x", 3600)),
-			Error: "<&>\u2028\xff\"\n", Grants: []byte(`{ "a": [1, 2] }`),
+			Ending: audit.Ending{Error: "<&>\u2028\xff\"\n"}, Assessment: audit.Assessment{Grants: []byte(`{ "a": [1, 2] }`)},
 		}, last, key)
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestSealedLine(t *testing.T) {
 	}
 }
 
-// No byte of a line can be changed, removed or doubled unseen.
+// No byte of a line can be changed, removed or duplicated unnoticed.
 func TestUnsealSeesEveryByte(t *testing.T) {
 	for _, key := range [][]byte{nil, key} {
 		line := string(sealed(t, 2, key)[1].Line)
@@ -132,7 +132,8 @@ func TestVerifier(t *testing.T) {
 			var got []string
 			for _, p := range v.Report(true).Problems {
 				got = append(got, string(p.Fault)+" "+string(rune('0'+p.Seq)))
-				// Of each run that is gone the last one has a name: the record behind it, or the writer's head, knows it.
+				// Of each missing run the last record can be named: its ID is in the record after it, or in the
+				// writer's head.
 				if last := !slices.Contains(c.want, string(p.Fault)+" "+string(rune('1'+p.Seq))); (p.ID == "exec_"+
 					string(rune('`'+p.Seq))) != last && p.Fault != audit.Duplicated {
 					t.Errorf("%s has the name %q", got[len(got)-1], p.ID)

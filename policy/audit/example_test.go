@@ -14,7 +14,8 @@ func ExampleSeal() {
 	var lines [][]byte
 	head := audit.Head{Writer: "01JD5Z6Q8V0000000000000000"}
 	for _, id := range []string{"exec_first", "exec_second"} {
-		record := audit.Record{ID: id, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Status: "completed"}
+		record := audit.Record{ID: id, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			Ending: audit.Ending{Status: "completed"}}
 		sealed, err := audit.Seal(record, head, nil)
 		if err != nil {
 			fmt.Println(err)

@@ -12,37 +12,57 @@ type Record struct {
 	DurationMs float64   `json:"durationMs"`
 	Caller     Caller    `json:"caller"`
 	Via        string    `json:"via"` // http, mcp, hook, schedule, lambda, cli
-	CodeSHA256 string    `json:"codeSha256"`
-	CodeBytes  int       `json:"codeBytes"`
-	// Code is kept only if the deployment says so.
-	Code     string `json:"code,omitempty"`
-	Language string `json:"language,omitempty"`
-	Policy   string `json:"policy"`
-	Engine   string `json:"engine"`
+	Source
+	Policy string `json:"policy"`
+	Engine string `json:"engine"`
 	// EngineBuild is the build of the engine that ran, for replays. Records without it are of quickjs-ng 0.10.1.
 	EngineBuild string `json:"engineBuild,omitempty"`
 	// Packages are the packages of the deployment that the code imported.
-	Packages       []Package       `json:"packages,omitempty"`
-	Grants         json.RawMessage `json:"grants,omitempty"`
-	Reasons        []string        `json:"reasons,omitempty"` // why the policy decided as it did
-	DangerAnalysis json.RawMessage `json:"dangerAnalysis,omitempty"`
-	ASTTelemetry   json.RawMessage `json:"astTelemetry,omitempty"`
-	Status         string          `json:"status"`
-	Limit          string          `json:"limit,omitempty"`
-	Error          string          `json:"error,omitempty"`
-	OutputBytes    int64           `json:"outputBytes"`
-	Usage          Usage           `json:"usage"`
-	Custody        []Step          `json:"custody"`
-	Seed           *int64          `json:"seed,omitempty"`
-	// Request is the whole request (redacted). It is kept only if the deployment says so, and replay needs it.
-	Request json.RawMessage `json:"request,omitempty"`
-	// Journal holds the host's answers to the guest's calls in order. With Seed it makes the run repeatable.
-	Journal      json.RawMessage `json:"journal,omitempty"`
-	ResultSHA256 string          `json:"resultSha256,omitempty"`
+	Packages []Package `json:"packages,omitempty"`
+	Assessment
+	Ending
+	Custody []Step `json:"custody"`
+	Inputs
+	ResultSHA256 string `json:"resultSha256,omitempty"`
 	// Function is the saved function that ran, or nil if the caller sent the code.
 	Function *FunctionRef `json:"function,omitempty"`
 	Lineage
 	Chain Chain `json:"chain"`
+}
+
+// Source describes the code that an execution was asked to run.
+type Source struct {
+	CodeSHA256 string `json:"codeSha256"`
+	CodeBytes  int    `json:"codeBytes"`
+	// Code is kept only if the deployment says so.
+	Code     string `json:"code,omitempty"`
+	Language string `json:"language,omitempty"`
+}
+
+// An Assessment holds what the policy found in the code and what it granted.
+type Assessment struct {
+	Grants         json.RawMessage `json:"grants,omitempty"`
+	Reasons        []string        `json:"reasons,omitempty"` // why the policy decided as it did
+	DangerAnalysis json.RawMessage `json:"dangerAnalysis,omitempty"`
+	ASTTelemetry   json.RawMessage `json:"astTelemetry,omitempty"`
+}
+
+// An Ending says how an execution ended and what it used.
+type Ending struct {
+	Status      string `json:"status"`
+	Limit       string `json:"limit,omitempty"`
+	Error       string `json:"error,omitempty"`
+	OutputBytes int64  `json:"outputBytes"`
+	Usage       Usage  `json:"usage"`
+}
+
+// Inputs is what a replay needs in addition to the code.
+type Inputs struct {
+	Seed *int64 `json:"seed,omitempty"`
+	// Request is the whole request (redacted). It is kept only if the deployment says so.
+	Request json.RawMessage `json:"request,omitempty"`
+	// Journal holds the host's answers to the guest's calls in order. With Seed it makes the run repeatable.
+	Journal json.RawMessage `json:"journal,omitempty"`
 }
 
 // Lineage says which other records a record belongs to.

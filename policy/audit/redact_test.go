@@ -70,7 +70,7 @@ func TestRedactText(t *testing.T) {
 	}
 }
 
-// A known secret is found in whatever a program makes of it on the way out.
+// A known secret is found in every encoding in which a program may send it out.
 func TestRedactEncodings(t *testing.T) {
 	const secret = "p/w+\"quo te\\x&é\u2028-ZZ9*"
 	const whole = "[redacted]"
@@ -117,47 +117,51 @@ func TestRedactRecord(t *testing.T) {
 		Fields:  []string{"caller.ip", "request.context.customer", "journal.*.body", "usage.ticks", "no.such.path"},
 	})
 	rec := audit.Record{
-		ID: "exec_1", Caller: audit.Caller{Subject: "bob hunter22", IP: "192.0.2.1"}, Code: "fetch('x', '" + jwt + "')",
-		Error: "hunter22 is wrong", Reasons: []string{"fine", "hunter22"},
-		Usage:          audit.Usage{Ticks: 7, MemoryBytes: 9007199254740993},
-		DangerAnalysis: []byte(`{"findings":[{"excerpt":"\u0041KIAIOSFODNN7EXAMPLE"}]}`),
-		Grants:         []byte(`{"big":12345678901234567890}`),
-		Request: []byte(`{"context":{"customer":{"name":"Ann"},"Api-Key":"x","password":"","n":1.50},` +
+		ID: "exec_1", Caller: audit.Caller{Subject: "bob hunter22", IP: "192.0.2.1"},
+		Source: audit.Source{Code: "fetch('x', '" + jwt + "')"},
+		Ending: audit.Ending{Error: "hunter22 is wrong", Usage: audit.Usage{Ticks: 7, MemoryBytes: 9007199254740993}},
+		Assessment: audit.Assessment{Reasons: []string{"fine", "hunter22"},
+			DangerAnalysis: []byte(`{"findings":[{"excerpt":"\u0041KIAIOSFODNN7EXAMPLE"}]}`),
+			Grants:         []byte(`{"big":12345678901234567890}`)},
+		Inputs: audit.Inputs{Request: []byte(`{"context":{"customer":{"name":"Ann"},"Api-Key":"x","password":"","n":1.50},` +
 			`"hunter22":1,"code":"quo\"te\u003cd>é"}`),
-		Journal: []byte(`[{"body":"text","headers":{"Set-Cookie":["a=b"]},"list":[["Set-Cookie","a=b"],["Age",` +
-			`"1"]],"big":12345678901234567890}]`),
+			Journal: []byte(`[{"body":"text","headers":{"Set-Cookie":["a=b"]},"list":[["Set-Cookie","a=b"],["Age",` +
+				`"1"]],"big":12345678901234567890}]`)},
 	}
 	r.Apply(&rec)
 	want := audit.Record{
-		ID: "exec_1", Caller: audit.Caller{Subject: "bob [redacted]", IP: "[redacted]"}, Code: "fetch('x', '[redacted:jwt]')",
-		Error: "[redacted] is wrong", Reasons: []string{"fine", "[redacted]"},
-		Usage:          audit.Usage{MemoryBytes: 9007199254740993},
-		DangerAnalysis: []byte(`{"findings":[{"excerpt":"[redacted:aws key id]"}]}`),
-		Grants:         []byte(`{"big":12345678901234567890}`),
-		Request: []byte(`{"[redacted]":1,"code":"[redacted]","context":{"Api-Key":"[redacted]","customer":{},` +
-			`"n":1.50,"password":""}}`),
-		Journal: []byte(`[{"big":12345678901234567890,"body":"[redacted]","headers":{"Set-Cookie":"[redacted]"},` +
-			`"list":[["Set-Cookie","[redacted]"],["Age","1"]]}]`),
+		ID: "exec_1", Caller: audit.Caller{Subject: "bob [redacted]", IP: "[redacted]"},
+		Source: audit.Source{Code: "fetch('x', '[redacted:jwt]')"},
+		Ending: audit.Ending{Error: "[redacted] is wrong", Usage: audit.Usage{MemoryBytes: 9007199254740993}},
+		Assessment: audit.Assessment{Reasons: []string{"fine", "[redacted]"},
+			DangerAnalysis: []byte(`{"findings":[{"excerpt":"[redacted:aws key id]"}]}`),
+			Grants:         []byte(`{"big":12345678901234567890}`)},
+		Inputs: audit.Inputs{
+			Request: []byte(`{"[redacted]":1,"code":"[redacted]","context":{"Api-Key":"[redacted]","customer":{},` +
+				`"n":1.50,"password":""}}`),
+			Journal: []byte(`[{"big":12345678901234567890,"body":"[redacted]","headers":{"Set-Cookie":"[redacted]"},` +
+				`"list":[["Set-Cookie","[redacted]"],["Age","1"]]}]`)},
 	}
 	if !reflect.DeepEqual(rec, want) {
 		got, _ := json.MarshalIndent(rec, "", " ")
 		exp, _ := json.MarshalIndent(want, "", " ")
 		t.Errorf("got %s\nwant %s", got, exp)
 	}
-	clean := audit.Record{ID: "exec_2", Grants: []byte(`{ "a" : [ ] }`), Reasons: []string{"x"}}
+	clean := audit.Record{ID: "exec_2",
+		Assessment: audit.Assessment{Grants: []byte(`{ "a" : [ ] }`), Reasons: []string{"x"}}}
 	r.Apply(&clean)
 	if redactor(t, audit.RedactConfig{}).Apply(&clean); string(clean.Grants) != `{"a":[]}` &&
 		string(clean.Grants) != `{ "a" : [ ] }` {
 		t.Errorf("grants: %s", clean.Grants)
 	}
-	broken := audit.Record{Request: []byte(`{"password":"x"`)}
+	broken := audit.Record{Inputs: audit.Inputs{Request: []byte(`{"password":"x"`)}}
 	if r.Apply(&broken); string(broken.Request) != `"[redacted]"` {
 		t.Errorf("what cannot be searched is stored: %s", broken.Request)
 	}
 }
 
-// What a Redactor remembers of a document changes nothing about another one, nor about a member of a record that is
-// searched more thoroughly.
+// What a Redactor remembers about one document does not affect another one, or a member of a record that is searched
+// more thoroughly.
 func TestRedactRepeated(t *testing.T) {
 	r := redactor(t, audit.RedactConfig{Secrets: []string{"hunter22-hunter22"}})
 	const harmless, plain, named = `{"secrets":["a"]}`, `{"secrets":["hunter22-hunter22"]}`, `{"password":"a"}`
@@ -166,7 +170,8 @@ func TestRedactRepeated(t *testing.T) {
 			{harmless, harmless, harmless}, {plain, `{"secrets":["[redacted]"]}`, `{"secrets":["[redacted]"]}`},
 			{named, named, `{"password":"[redacted]"}`}, {harmless, harmless, harmless},
 		} {
-			rec := audit.Record{Grants: []byte(c.doc), Request: []byte(c.doc)}
+			rec := audit.Record{Assessment: audit.Assessment{Grants: []byte(c.doc)},
+				Inputs: audit.Inputs{Request: []byte(c.doc)}}
 			r.Apply(&rec)
 			if string(rec.Grants) != c.grants || string(rec.Request) != c.request {
 				t.Errorf("%s: grants %s, request %s", c.doc, rec.Grants, rec.Request)
@@ -192,7 +197,7 @@ func FuzzRedact(f *testing.F) {
 	f.Add(pem)
 	r := redactor(f, audit.RedactConfig{Secrets: []string{"hunter22"}, Fields: []string{"request.*.a"}})
 	f.Fuzz(func(t *testing.T, doc string) {
-		rec := audit.Record{ID: "exec_1", Error: doc, Request: []byte(doc)}
+		rec := audit.Record{ID: "exec_1", Ending: audit.Ending{Error: doc}, Inputs: audit.Inputs{Request: []byte(doc)}}
 		r.Apply(&rec)
 		if strings.Contains(rec.Error, "hunter22") || strings.Contains(string(rec.Request), "hunter22") {
 			t.Errorf("%q left %q and %q", doc, rec.Error, rec.Request)
@@ -207,11 +212,12 @@ func BenchmarkRedact(b *testing.B) {
 	r := redactor(b, audit.RedactConfig{Secrets: []string{"hunter22-hunter22", "another secret of ours"}})
 	for b.Loop() {
 		rec := audit.Record{
-			Error: "TypeError: x is not a function", Grants: []byte(`{"network":[],"modules":["buffer","crypto","url","util"]}`),
-			DangerAnalysis: []byte(`{"score":0,"level":"safe","findings":[]}`), Reasons: []string{"tier standard"},
-			ASTTelemetry: []byte(`{"isValid":true,"accessedIdentifiers":["JSON","console"],"metrics":{"loopCount":1,` +
-				`"functionCount":2,"astNodeCount":31,"maxDepth":5,"cyclomatic":3,"bytes":311,"lines":10},` +
-				`"flags":{"hasEval":false}}`),
+			Ending: audit.Ending{Error: "TypeError: x is not a function"},
+			Assessment: audit.Assessment{Grants: []byte(`{"network":[],"modules":["buffer","crypto","url","util"]}`),
+				DangerAnalysis: []byte(`{"score":0,"level":"safe","findings":[]}`), Reasons: []string{"tier standard"},
+				ASTTelemetry: []byte(`{"isValid":true,"accessedIdentifiers":["JSON","console"],"metrics":{"loopCount":1,` +
+					`"functionCount":2,"astNodeCount":31,"maxDepth":5,"cyclomatic":3,"bytes":311,"lines":10},` +
+					`"flags":{"hasEval":false}}`)},
 		}
 		r.Apply(&rec)
 	}

@@ -88,18 +88,16 @@ func failure(status, limit, line string) string {
 
 // A Summary holds totals over records. The zero value is the summary of no records. It is not safe for concurrent use.
 type Summary struct {
-	Records         int64     `json:"n"`
-	Oldest          time.Time `json:"first,omitzero"`
-	Newest          time.Time `json:"last,omitzero"`
-	Reused          int64     `json:"re,omitempty"`
-	DurationMs      float64   `json:"dur"`
-	QueueMs         float64   `json:"que"`
-	CPUMs           float64   `json:"cpu"`
-	OutputBytes     int64     `json:"out"`
-	APICalls        int64     `json:"calls"`
-	PeakMemoryBytes int64     `json:"peak"`
-	PeakDurationMs  float64   `json:"pd"`
-	PeakQueueMs     float64   `json:"pq"`
+	Records     int64     `json:"n"`
+	Oldest      time.Time `json:"first,omitzero"`
+	Newest      time.Time `json:"last,omitzero"`
+	Reused      int64     `json:"re,omitempty"`
+	DurationMs  float64   `json:"dur"`
+	QueueMs     float64   `json:"que"`
+	CPUMs       float64   `json:"cpu"`
+	OutputBytes int64     `json:"out"`
+	APICalls    int64     `json:"calls"`
+	Peaks
 	// Durations and Queues are distributions of milliseconds, Memory of bytes: see [MemoryBound].
 	Durations Spread            `json:"sd,omitempty"`
 	Queues    Spread            `json:"sq,omitempty"`
@@ -107,6 +105,18 @@ type Summary struct {
 	// Slowest holds the 8 slowest executions that have an id, slowest first.
 	Slowest []Slow `json:"sl,omitempty"`
 
+	Counts
+}
+
+// Peaks holds the largest values of single records.
+type Peaks struct {
+	PeakMemoryBytes int64   `json:"peak"`
+	PeakDurationMs  float64 `json:"pd"`
+	PeakQueueMs     float64 `json:"pq"`
+}
+
+// Counts holds numbers of records by a member of them.
+type Counts struct {
 	ByStatus   map[string]int64 `json:"st,omitempty"`
 	ByPolicy   map[string]int64 `json:"po,omitempty"`
 	ByVia      map[string]int64 `json:"vi,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A line gives the outline that its record gives, whatever shape its analysis has.
+// The outline of a line equals that of its record, whatever the shape of its analysis.
 func TestOutlines(t *testing.T) {
 	var outlines audit.Outlines
 	for _, analysis := range []string{
@@ -21,8 +21,9 @@ func TestOutlines(t *testing.T) {
 		r := audit.Record{
 			ID: "exec_1", Time: time.Unix(1e9, 5).UTC(), DurationMs: 2, Caller: audit.Caller{Tenant: "acme"}, Via: "mcp",
 			Policy: "strict",
-			Status: "error", Limit: "memory", OutputBytes: 7, Usage: audit.Usage{CPUMs: 1, MemoryBytes: 3, APICalls: 4},
-			DangerAnalysis: json.RawMessage(analysis),
+			Ending: audit.Ending{Status: "error", Limit: "memory", OutputBytes: 7, Usage: audit.Usage{CPUMs: 1,
+				MemoryBytes: 3, APICalls: 4}},
+			Assessment: audit.Assessment{DangerAnalysis: json.RawMessage(analysis)},
 		}
 		if analysis != "" {
 			r.Function = &audit.FunctionRef{Name: "report", Version: 3}
@@ -53,7 +54,7 @@ func FuzzOutlines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var outlines audit.Outlines
-		for range 2 { // what one line left behind has no part in the next
+		for range 2 { // nothing of one line may appear in the next
 			o, err := outlines.Read(line)
 			r, failed := audit.Decode(line)
 			lower := bytes.ToLower(line)
@@ -88,7 +89,7 @@ func TestSummariesMerge(t *testing.T) {
 	}
 }
 
-// The slowest are the same however the records were put together, and no more than eight.
+// The slowest executions are the same, and at most eight, in whatever order summaries are merged.
 func TestSlowest(t *testing.T) {
 	var whole, merged audit.Summary
 	for part := range 4 {

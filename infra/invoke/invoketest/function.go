@@ -96,13 +96,12 @@ func (r *performance) log(text string) {
 
 func (r *performance) result(s execution.Status, value json.RawMessage) execution.Result {
 	res := execution.Result{
-		ID:         r.inv.ID,
-		Status:     s,
-		Result:     value,
-		Logs:       r.logs,
-		Engine:     "quickjs",
-		Policy:     "standard",
-		DurationMs: 1,
+		ID:          r.inv.ID,
+		Status:      s,
+		Result:      value,
+		Logs:        r.logs,
+		Environment: execution.Environment{Engine: "quickjs", Policy: "standard"},
+		DurationMs:  1,
 	}
 	for _, l := range r.logs {
 		res.Output += l.Message + "\n"

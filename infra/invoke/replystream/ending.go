@@ -28,11 +28,12 @@ func (a *Answer) CutShort(end Ending, took, used time.Duration) execution.Reply 
 	}
 	ms := float64(took.Microseconds()) / 1000
 	r := execution.Result{
-		ID:         a.inv.ID,
-		Output:     text.String(),
-		Logs:       append([]execution.Log{}, a.logs...),
-		Engine:     orElse(a.inv.Request.Engine, "quickjs"),
-		Policy:     orElse(a.inv.Request.Policy, "standard"),
+		ID:     a.inv.ID,
+		Output: text.String(),
+		Logs:   append([]execution.Log{}, a.logs...),
+		Environment: execution.Environment{
+			Engine: orElse(a.inv.Request.Engine, "quickjs"), Policy: orElse(a.inv.Request.Policy, "standard"),
+		},
 		DurationMs: ms,
 		Violations: []string{},
 		Usage: execution.Usage{WallMs: ms, CPUMs: float64(used.Microseconds()) / 1000, OutputBytes: int64(text.Len()),

@@ -84,14 +84,15 @@ func Sample(at time.Time) audit.Record {
 	n := sampled.Add(1)
 	return audit.Record{
 		ID: NewID(at), Time: at.UTC(), DurationMs: 1.25, Via: "http",
-		Caller:     audit.Caller{Subject: fmt.Sprintf("user-%d", n%7), Tenant: "acme", IP: "192.0.2.7"},
-		CodeSHA256: strings.Repeat("ab", 32), CodeBytes: 311, Language: "javascript", Policy: "standard", Engine: "quickjs",
-		Grants:         []byte(`{"network":[],"modules":["buffer","crypto","url","util"]}`),
-		DangerAnalysis: []byte(`{"score":0,"level":"safe","findings":[]}`),
-		ASTTelemetry: []byte(`{"isValid":true,"accessedIdentifiers":["JSON","console","<é\u2028>"],` +
-			`"metrics":{"loopCount":1}}`),
-		Status: "completed", OutputBytes: 3,
-		Usage:   audit.Usage{WallMs: 1.25, CPUMs: 1.1, Ticks: 31, MemoryBytes: 1310720},
+		Caller: audit.Caller{Subject: fmt.Sprintf("user-%d", n%7), Tenant: "acme", IP: "192.0.2.7"},
+		Source: audit.Source{CodeSHA256: strings.Repeat("ab", 32), CodeBytes: 311, Language: "javascript"},
+		Policy: "standard", Engine: "quickjs",
+		Assessment: audit.Assessment{Grants: []byte(`{"network":[],"modules":["buffer","crypto","url","util"]}`),
+			DangerAnalysis: []byte(`{"score":0,"level":"safe","findings":[]}`),
+			ASTTelemetry: []byte(`{"isValid":true,"accessedIdentifiers":["JSON","console","<é\u2028>"],` +
+				`"metrics":{"loopCount":1}}`)},
+		Ending: audit.Ending{Status: "completed", OutputBytes: 3,
+			Usage: audit.Usage{WallMs: 1.25, CPUMs: 1.1, Ticks: 31, MemoryBytes: 1310720}},
 		Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Decided, AtMs: .1}, {Step: audit.Recorded, AtMs: 1.5}},
 	}
 }

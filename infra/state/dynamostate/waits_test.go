@@ -53,7 +53,8 @@ func (w *waiter) Run(_ context.Context, job execution.Job) (execution.Result, ti
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.records[job.RunID()]++
-	result := execution.Result{ID: job.RunID(), Status: execution.Completed, Policy: "standard", EngineBuild: "e"}
+	result := execution.Result{ID: job.RunID(), Status: execution.Completed,
+		Environment: execution.Environment{Policy: "standard", EngineBuild: "e"}}
 	if job.Wait == nil || job.Wait.Segment == 1 {
 		result.Status, result.Snapshot = execution.Paused, w.snapshot
 		result.Waiting = []execution.Waiting{{Seq: 1, Kind: execution.WaitApproval}}
@@ -70,7 +71,8 @@ func (w *waiter) Run(_ context.Context, job execution.Job) (execution.Result, ti
 func (w *waiter) Recorded(_ context.Context, job execution.Job) (execution.Result, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	result := execution.Result{ID: job.RunID(), Status: execution.Completed, Policy: "standard", EngineBuild: "e"}
+	result := execution.Result{ID: job.RunID(), Status: execution.Completed,
+		Environment: execution.Environment{Policy: "standard", EngineBuild: "e"}}
 	if job.Wait == nil || job.Wait.Segment == 1 {
 		result.Status = execution.Queued
 	}
@@ -138,8 +140,8 @@ func (w *waiter) waitingLife(
 	return true, true, err
 }
 
-// Wherever a process dies, a paused execution ends in the next process: no segment's record exists twice, one decision
-// counts, and the segment that continues has the snapshot.
+// Wherever a process dies, the next process ends its paused execution: no segment has two records, one decision counts,
+// and the segment that continues has the snapshot.
 func TestDeathWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for name, carry := range map[string]bool{"before a request": false, "before its answer": true} {

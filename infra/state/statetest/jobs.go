@@ -109,7 +109,7 @@ func severalInTurn(t *testing.T, state State) {
 	s, now := state.Process(t), state.Now()
 	for n, job := range []execution.Job{
 		{Tenant: "a"}, {Tenant: "a"}, {Tenant: "a", Request: execution.Request{Priority: "high"}}, {Tenant: "b"},
-		{Tenant: "b"}, {Tenant: "c"}, {Tenant: "d"}, {Tenant: "c", NotBefore: now.Add(time.Minute)},
+		{Tenant: "b"}, {Tenant: "c"}, {Tenant: "d"}, {Tenant: "c", Times: execution.Times{NotBefore: now.Add(time.Minute)}},
 	} {
 		job.ID, job.ReceivedAt = id(n), now.Add(time.Duration(n-20)*time.Millisecond)
 		submit(t, s, job)
@@ -133,10 +133,10 @@ func severalInTurn(t *testing.T, state State) {
 	}
 }
 
-// later checks that a job with a later start waits and holds up no other.
+// later checks that a job with a later start waits and delays no other.
 func later(t *testing.T, state State) {
 	s, now := state.Process(t), state.Now()
-	submit(t, s, execution.Job{ID: id(1), Tenant: "t", NotBefore: now.Add(time.Minute)})
+	submit(t, s, execution.Job{ID: id(1), Tenant: "t", Times: execution.Times{NotBefore: now.Add(time.Minute)}})
 	if _, err := s.Claim(t.Context(), now, "", nil); !errors.Is(err, execution.ErrNotFound) {
 		t.Errorf("it does not wait: %v", err)
 	}
