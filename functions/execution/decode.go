@@ -45,14 +45,19 @@ func DecodeRequest(b []byte) (Request, error) {
 	}
 	var w wireRequest
 	a := abridge(b, true, holdsText)
-	if err := a.decodeStrict(&w, duplicates); err != nil {
+	texts := map[*byte]int{} // precheck has checked that the whole body is UTF-8
+	if err := a.decodeStrict(&w, duplicates, texts); err != nil {
 		return Request{}, err
 	}
 	if c, ok := a.code(); ok {
 		text := string(c.plain)
 		w.Code = &text
 	}
-	return w.request()
+	r, err := w.request()
+	if err == nil && len(texts) > 0 {
+		r.texts = texts
+	}
+	return r, err
 }
 
 // DecodeInvocation reads the payload of a function: an envelope from a gateway, which has the member "airlock", or a
@@ -128,13 +133,13 @@ func hasMember(b []byte, name string) bool {
 // decodeStrict decodes b and finds unknown members, lone surrogates and, if there may be some, duplicate names in the
 // same pass.
 func decodeStrict(b []byte, v any, duplicates bool) error {
-	return Abridged{Short: b}.decodeStrict(v, duplicates)
+	return Abridged{Short: b}.decodeStrict(v, duplicates, nil)
 }
 
-func (a Abridged) decodeStrict(v any, duplicates bool) error {
+func (a Abridged) decodeStrict(v any, duplicates bool, texts map[*byte]int) error {
 	b := a.Short
 	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(!duplicates),
-		json.WithUnmarshalers(a.unmarshalers()))
+		json.WithUnmarshalers(a.unmarshalers(texts)))
 	if err == nil {
 		return nil
 	}

@@ -190,10 +190,42 @@ func TestDecodeInvocationBareRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := execution.Request{Code: "1+1", Input: json.RawMessage(`{"airlock":1}`)}
+	request := execution.Request{Code: "1+1"}
+	request.SetInput(inv.Request.Input)
 	want := execution.Invocation{Via: execution.ViaLambda, Request: request}
-	if !reflect.DeepEqual(inv, want) {
+	if !reflect.DeepEqual(inv, want) || string(inv.Request.Input) != `{"airlock":1}` {
 		t.Errorf("got %+v, want %+v", inv, want)
+	}
+}
+
+// A long input that was decoded is encoded as it is. One that was set to something else cannot leave its member.
+func TestEncodeLongInput(t *testing.T) {
+	t.Parallel()
+	long := `{"a": "` + strings.Repeat("\u2028<", 4<<10) + `"}`
+	const before = `{"code":"1","files":{"a.js":"2"},"limits":{"ticks":5},"input":`
+	request, err := execution.DecodeRequest([]byte(before + long + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv := execution.Invocation{Airlock: 1, ID: "exec_0123456789", Via: execution.ViaHTTP, Request: request}
+	b, err := inv.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := execution.DecodeInvocation(b)
+	if err != nil {
+		t.Fatalf("%v: %.200s", err, b)
+	}
+	if !reflect.DeepEqual(again.Request, inv.Request) {
+		t.Errorf("got %.200s", b)
+	}
+	for _, escape := range []string{
+		`"` + long[8:] + `},"via":"cli","x":{"y":"z`, long + ",", long[1:], `1` + strings.Repeat(" ", 5<<10) + `,"args":[]`,
+	} {
+		inv.Request.Input = json.RawMessage(escape)
+		if b, err := inv.Encode(); err == nil {
+			t.Errorf("%.80s was encoded: %.200s", escape, b)
+		}
 	}
 }
 

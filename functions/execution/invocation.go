@@ -95,22 +95,28 @@ type Decision struct {
 // Encode returns the invocation as JSON without the escapes that only HTML needs, which would make a payload up to
 // six times as long.
 func (inv Invocation) Encode() ([]byte, error) {
-	code, files := inv.Request.Code, inv.Request.Files
-	long := inv.Request.Sources().Bytes() >= longText
+	request := inv.Request
+	longInput := len(request.Input) >= longText && request.inputIsValid()
+	long := longInput || request.Sources().Bytes() >= longText
 	if long {
 		inv.Request.Code, inv.Request.Files = "", nil
+	}
+	if longInput {
+		inv.Request.Input = nil
+	} else {
+		request.Input = nil
 	}
 	b, err := fast.Marshal(inv, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 	if err != nil || !long {
 		return b, err
 	}
 	// Only the version and the ID precede the request, and its code is its first member.
-	const request = `"request":{"code":`
-	head, rest, ok := bytes.Cut(b, []byte(request+`""`))
+	const first = `"request":{"code":`
+	head, rest, ok := bytes.Cut(b, []byte(first+`""`))
 	if !ok {
 		return nil, errors.New("the code of a request is not its first member")
 	}
-	return appendTexts(append(slices.Clone(head), request...), rest, code, files), nil
+	return appendData(append(slices.Clone(head), first...), rest, request), nil
 }
 
 // A Caller is the caller as the gateway authenticated it.

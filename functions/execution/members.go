@@ -43,24 +43,65 @@ func SplitMembers(b []byte) ([]Member, error) {
 	return membersOf(b, a, duplicates)
 }
 
+// Loose is a JSON object of another service's API, whose long strings of some members are decoded apart. Text decodes
+// them.
+type Loose struct{ a Abridged }
+
+// A Text is a string in an object that a [Loose] decodes, in UTF-8. It may be part of the whole text, so it must not be
+// changed.
+type Text []byte
+
+// DecodeLoose refuses what [Members] refuses. Text decodes the strings of 4 KiB and more for which long returns true,
+// by the member of the outermost object and the depth. Short has stand-ins for them.
+func DecodeLoose(b []byte, long func(member string, depth int) bool) (Loose, error) {
+	duplicates, err := precheck(b)
+	if err != nil {
+		return Loose{}, err
+	}
+	l := Loose{abridge(b, true, long)}
+	_, err = membersOf(b, l.a, duplicates)
+	return l, err
+}
+
+// Short returns the object with stand-ins in place of the long strings.
+func (l Loose) Short() []byte { return l.a.Short }
+
+// Texts decodes the object into v, whose fields of type Text hold the whole strings. It ignores members that v does not
+// have.
+func (l Loose) Texts(v any) error {
+	return json.Unmarshal(l.a.Short, v, jsontext.AllowDuplicateNames(true), json.WithUnmarshalers(json.UnmarshalFromFunc(
+		func(dec *jsontext.Decoder, t *Text) error {
+			v, err := dec.ReadValue()
+			if err != nil || v.Kind() == 'n' {
+				return err
+			}
+			if long, ok := l.a.within(dec.InputOffset()-int64(len(v)), dec.InputOffset()); ok && v.Kind() == '"' {
+				*t = long.plain
+				return nil
+			}
+			*t, err = jsontext.AppendUnquote(nil, v)
+			return err
+		})))
+}
+
 // membersOf returns the members of an abridged object.
 func membersOf(b []byte, a Abridged, duplicates bool) ([]Member, error) {
 	var object map[string]jsontext.Value
 	if duplicates {
-		if err := a.decodeStrict(&object, true); err != nil {
+		if err := a.decodeStrict(&object, true, nil); err != nil {
 			return nil, err
 		}
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(a.Short), jsontext.AllowDuplicateNames(true))
 	if kind := dec.PeekKind(); kind != '{' {
-		if err := a.decodeStrict(&object, false); err != nil {
+		if err := a.decodeStrict(&object, false, nil); err != nil {
 			return nil, err
 		}
 		return nil, invalid("", "the body must be a JSON object; got null")
 	}
 	members, err := readMembers(dec, a, b)
 	if err != nil {
-		return nil, cmp.Or(a.decodeStrict(&object, false), error(invalid("", "the body is not valid JSON")))
+		return nil, cmp.Or(a.decodeStrict(&object, false, nil), error(invalid("", "the body is not valid JSON")))
 	}
 	return members, nil
 }

@@ -41,6 +41,43 @@ type Request struct {
 	Hosts []string `json:"hosts,omitempty"`
 	// Secrets names secrets of the deployment that requests to their hosts may carry.
 	Secrets []string `json:"secrets,omitempty"`
+
+	// valid is Input when it was last known to be JSON, so that it need not be parsed to be sent on.
+	valid json.RawMessage
+	// texts are the files that are known to be UTF-8, by their first bytes.
+	texts map[*byte]int
+}
+
+// AddText adds a copy of a text to Files.
+func (r *Request) AddText(name string, text Text) {
+	content := append(File{}, text...)
+	if r.Files == nil {
+		r.Files = map[string]File{}
+	}
+	if r.Files[name] = content; len(content) > 0 {
+		if r.texts == nil {
+			r.texts = map[*byte]int{}
+		}
+		r.texts[&content[0]] = len(content)
+	}
+}
+
+// CopyFiles sets Files to those of another request.
+func (r *Request) CopyFiles(from Request) { r.Files, r.texts = from.Files, from.texts }
+
+// isText reports whether a file is known to be UTF-8.
+func (r *Request) isText(f File) bool { return len(f) > 0 && r.texts[&f[0]] == len(f) }
+
+// SetInput sets Input to JSON that the caller has validated or written, without a duplicate name. Other assignments to
+// Input are validated when the request is encoded.
+func (r *Request) SetInput(input json.RawMessage) { r.Input, r.valid = input, input }
+
+// CopyInput sets Input to that of another request.
+func (r *Request) CopyInput(from Request) { r.Input, r.valid = from.Input, from.valid }
+
+// inputIsValid reports whether Input is what was validated.
+func (r *Request) inputIsValid() bool {
+	return len(r.Input) > 0 && len(r.Input) == len(r.valid) && &r.Input[0] == &r.valid[0]
 }
 
 // Limits lowers a tier's limits. Zero means the tier's value, never "unlimited".

@@ -1,11 +1,19 @@
 package execution
 
 import (
+	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	stdjson "encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Sources are the part of a [Request] that is the same in every call of one version of a saved function.
@@ -47,4 +55,90 @@ func (s Sources) Bytes() int {
 		n += len(name) + len(content)
 	}
 	return n
+}
+
+// Encode returns the JSON of r, in a tenth of the time that encoding/json takes for long sources. It escapes nothing
+// for HTML, and writes a file in base64 where text would be longer.
+func (r Request) Encode() ([]byte, error) {
+	return EncodeAround(r, func(r Request) any { return r })
+}
+
+// Encode returns the JSON of c as [Request.Encode] does.
+func (c FunctionContent) Encode() ([]byte, error) {
+	return EncodeAround(c.Request, func(r Request) any {
+		c.Request = r
+		return c
+	})
+}
+
+// EncodeAround returns the JSON of a value that contains or embeds r, as [Request.Encode] does. whole returns the value
+// with another request in place of r.
+func EncodeAround(r Request, whole func(Request) any) ([]byte, error) {
+	long := r.Sources().Bytes() >= longText
+	short, mark := r, ""
+	if long {
+		mark = rand.Text() // nothing else in the value can be the same
+		short.Code, short.Files = mark, nil
+	}
+	b, err := json.Marshal(whole(short), jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	if err != nil || !long {
+		return b, err
+	}
+	const code = `"code":`
+	head, rest, ok := bytes.Cut(b, []byte(code+`"`+mark+`"`))
+	if !ok {
+		return nil, errors.New("the value does not contain the code of its request")
+	}
+	r.Input = nil // it is in the rest
+	return appendData(append(slices.Clone(head), code...), rest, r), nil
+}
+
+// DecodeStored decodes the JSON of a request that [DecodeRequest] accepted, and checks nothing again.
+func DecodeStored(b []byte) (r Request, err error) {
+	for _, a := range []Abridged{abridge(b, true, holdsText), {Short: b}} {
+		r = Request{}
+		err = json.Unmarshal(a.Short, &r, jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false),
+			json.WithUnmarshalers(json.UnmarshalFromFunc(
+				func(dec *jsontext.Decoder, f *File) error { return (*wireFile)(f).unmarshal(dec, a) })))
+		if c, ok := a.code(); ok {
+			r.Code = string(c.plain)
+		}
+		if err == nil || a.cuts == nil {
+			break
+		}
+	}
+	return r, err
+}
+
+// DecodeContent decodes the JSON of the content of a function as [DecodeStored] does.
+func DecodeContent(b []byte) (c FunctionContent, err error) {
+	const first = `{"request":`
+	if len(b) < longText || !bytes.HasPrefix(b, []byte(first)) {
+		return c, stdjson.Unmarshal(b, &c)
+	}
+	end := valueEnd(b, len(first))
+	r, err := DecodeStored(b[len(first):end])
+	if err == nil {
+		err = stdjson.Unmarshal(append([]byte(first+`{}`), b[end:]...), &c)
+		c.Request = r
+	}
+	return c, err
+}
+
+// valueEnd returns the offset behind the object that begins at an offset.
+func valueEnd(b []byte, start int) int {
+	depth := 0
+	for i := start; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i = stringEnd(b, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(b)
 }

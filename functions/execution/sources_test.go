@@ -3,6 +3,7 @@ package execution_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -68,6 +69,53 @@ func TestNamedSourcesDecode(t *testing.T) {
 		var e *execution.Error
 		if !errors.As(err, &e) || e.Field != c.field {
 			t.Errorf("%q in place of %q: %v, want field %s", c.to, c.change, err, c.field)
+		}
+	}
+}
+
+// What a store holds of a request is the request, however long its sources are and whoever encoded it.
+func TestEncodeForStores(t *testing.T) {
+	t.Parallel()
+	seed := int64(7)
+	for name, text := range map[string]string{
+		"short": "1", "letters": "aé\u2028😀<&>", "escapes": "\"\\\n\x01/", "mark": `"code":"x"`,
+	} {
+		for _, times := range []int{1, 4 << 10, 100 << 10} {
+			long := strings.Repeat(text, times)
+			r := execution.Request{
+				Code: long, Files: map[string]execution.File{
+					"a.js": execution.File(long), "b": {}, "c": {0xff, 0},
+					"long": execution.File(strings.Repeat("\xff"+text, times)),
+				},
+				Input: json.RawMessage(`{"code":"","files":{"a":""}}`), Context: map[string]json.RawMessage{"code": []byte(`""`)},
+				Policy: "strict", Args: []string{`"code":`}, Seed: &seed, Limits: execution.Limits{Ticks: 5},
+			}
+			c := execution.FunctionContent{Request: r, Env: map[string]string{"code": long, "x": "}"}, Scopes: []string{"run"}}
+			written := func(b []byte, err error) []byte {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return b
+			}
+			for _, b := range [][]byte{written(r.Encode()), written(json.Marshal(r))} {
+				if got, err := execution.DecodeStored(b); err != nil || !reflect.DeepEqual(got, r) {
+					t.Errorf("%s, %d times: %v, %.200v", name, times, err, got)
+				}
+			}
+			for _, b := range [][]byte{written(c.Encode()), written(json.Marshal(c))} {
+				if got, err := execution.DecodeContent(b); err != nil || !reflect.DeepEqual(got, c) {
+					t.Errorf("content, %s, %d times: %v, %.200v", name, times, err, got)
+				}
+			}
+			var plain execution.Request
+			if err := json.Unmarshal(written(r.Encode()), &plain); err != nil || !reflect.DeepEqual(plain, r) {
+				t.Errorf("%s, %d times: encoding/json reads %v, %.200v", name, times, err, plain)
+			}
+		}
+	}
+	for _, bad := range []string{"", "[", `{"request":{"code":"` + strings.Repeat("x", 5000)} {
+		if _, err := execution.DecodeContent([]byte(bad)); err == nil {
+			t.Errorf("%.20s decodes", bad)
 		}
 	}
 }

@@ -121,9 +121,17 @@ func (a Abridged) code() (c cut, ok bool) {
 	return a.cuts[i], true
 }
 
-// unmarshalers returns the decoder of files, which knows the strings that a has cut.
-func (a Abridged) unmarshalers() *json.Unmarshalers {
-	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, f *wireFile) error { return f.unmarshal(dec, a) })
+// unmarshalers returns the decoder of files, which knows the strings that a has cut. It adds to texts, which may be
+// nil, the length of those files that were such strings, by their first bytes.
+func (a Abridged) unmarshalers(texts map[*byte]int) *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, f *wireFile) error {
+		isText := dec.PeekKind() == '"'
+		err := f.unmarshal(dec, a)
+		if err == nil && isText && texts != nil && len(*f) >= longText {
+			texts[&(*f)[0]] = len(*f)
+		}
+		return err
+	})
 }
 
 // decode decodes a string and returns how much of it is valid.
@@ -274,10 +282,11 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
-// appendFile appends a file as JSON, as whichever of its two forms is allowed and not longer.
-func appendFile(dst []byte, f File) []byte {
+// appendFile appends a file as JSON, as whichever of its two forms is allowed and not longer. isText says that it is
+// known to be UTF-8.
+func appendFile(dst []byte, f File, isText bool) []byte {
 	coded := base64.StdEncoding.EncodedLen(len(f))
-	if validUTF8(f) {
+	if isText || validUTF8(f) {
 		if out, ok := appendQuoted(dst, f, max(coded, 64)); ok {
 			return out
 		}
@@ -287,24 +296,37 @@ func appendFile(dst []byte, f File) []byte {
 	return append(dst, `"}`...)
 }
 
-// appendTexts appends the code and the files of a request, and the rest of its JSON, which follows.
-func appendTexts(dst, rest []byte, code string, files map[string]File) []byte {
-	size := len(rest) + Sources{Code: code, Files: files}.Bytes()
+// appendData appends the code, the files and the input of a request, and the rest of its JSON, which follows.
+func appendData(dst, rest []byte, r Request) []byte {
+	size := len(rest) + r.Sources().Bytes() + len(r.Input)
 	dst = slices.Grow(dst, size+size/8)
-	text := []byte(strings.ToValidUTF8(code, "\uFFFD"))
-	dst, _ = appendQuoted(dst, text, math.MaxInt)
-	if len(files) > 0 {
+	dst = AppendText(dst, r.Code)
+	if len(r.Files) > 0 {
 		dst = append(dst, `,"files":{`...)
-		for i, name := range slices.Sorted(maps.Keys(files)) {
+		for i, name := range slices.Sorted(maps.Keys(r.Files)) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst, _ = appendQuoted(dst, []byte(strings.ToValidUTF8(name, "\uFFFD")), math.MaxInt)
-			dst = appendFile(append(dst, ':'), files[name])
+			dst = AppendText(dst, name)
+			dst = appendFile(append(dst, ':'), r.Files[name], r.isText(r.Files[name]))
 		}
 		dst = append(dst, '}')
 	}
+	if len(r.Input) > 0 {
+		dst = append(append(dst, `,"input":`...), r.Input...)
+	}
 	return append(dst, rest...)
+}
+
+// AppendText appends a text as a JSON string, with U+FFFD in place of bytes that are not UTF-8. It escapes nothing for
+// HTML or JavaScript.
+func AppendText(dst []byte, text string) []byte {
+	valid := []byte(text)
+	if !validUTF8(valid) {
+		valid = bytes.ToValidUTF8(valid, []byte("\uFFFD"))
+	}
+	dst, _ = appendQuoted(dst, valid, math.MaxInt)
+	return dst
 }
 
 // The states of a decoder of UTF-8: each is the shift at which the table holds the state after it.

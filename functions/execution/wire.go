@@ -170,7 +170,8 @@ func (w *wireInvocation) sources() (Request, error) {
 
 // request checks every field and returns the contract's type.
 func (w *wireRequest) request() (Request, error) {
-	r := Request{Hosts: w.Hosts, Secrets: w.Secrets, Input: raw(w.Input), Args: w.Args, Seed: w.Seed}
+	r := Request{Hosts: w.Hosts, Secrets: w.Secrets, Args: w.Args, Seed: w.Seed}
+	r.SetInput(raw(w.Input))
 	steps := []func(*Request) *Error{
 		w.fillCode, w.fillChoices, w.fillBounds, w.fillContext, w.fillTools,
 		func(r *Request) *Error { return checkHosts(r.Hosts) },
