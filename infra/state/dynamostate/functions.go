@@ -146,7 +146,7 @@ func (s *Store) Content(ctx context.Context, tenant, name string,
 	case err == nil && hash(body) != sum:
 		err = unreadable("a version", errors.New("the content differs from what was saved"))
 	case err == nil:
-		err = json.Unmarshal(body, &c)
+		c, err = execution.DecodeContent(body)
 	}
 	if err != nil {
 		return c, fmt.Errorf("read version %d of function %q: %w", version, name, err)
@@ -234,7 +234,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 			}
 		}
 		if content != nil {
-			body, err := json.Marshal(content)
+			body, err := content.Encode()
 			if err != nil {
 				return err
 			}

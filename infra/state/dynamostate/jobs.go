@@ -63,7 +63,7 @@ func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error
 	}
 	request := []byte("{}") // nobody needs the request of a job that has ended
 	if !j.Ended() {
-		if request, err = json.Marshal(j.Request); err != nil {
+		if request, err = j.Request.Encode(); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,10 @@ func (t *table) jobOf(ctx context.Context, it item) (j execution.Job, err error)
 	if err != nil {
 		return j, err
 	}
-	if err := errors.Join(json.Unmarshal(doc, &j), json.Unmarshal(request, &j.Request)); err != nil {
+	if err = json.Unmarshal(doc, &j); err == nil {
+		j.Request, err = execution.DecodeStored(request)
+	}
+	if err != nil {
 		return j, unreadable("a job", err)
 	}
 	j.Status, j.Owner = execution.Status(textOf(it["status"])), textOf(it["owner"])
@@ -253,14 +256,14 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 	return job, err
 }
 
-// tellOwner asks the owner of a job to stop it. It comes before the change, and Cancelled looks at the job.
+// tellOwner asks the owner of a job to stop it. It is called before the change, and Cancelled checks the job.
 func (s *Store) tellOwner(ctx context.Context, job execution.Job) error {
 	process, _, _ := strings.Cut(job.Owner, ".")
 	it := keyOf("cancel#"+process, job.ID)
 	it["v"], it["expires"] = text(token()), number(s.cfg.Now().Add(24*time.Hour).Unix())
 	err := s.put(ctx, it, "")
 	if errors.Is(err, errMoved) {
-		return nil // it was told already
+		return nil // it was asked already
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package dynamostate
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -192,7 +191,7 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 	}
 	d := newDocument(f.Saved)
 	for version, content := range f.Contents {
-		body, err := json.Marshal(content)
+		body, err := content.Encode()
 		if err != nil {
 			return err
 		}

@@ -85,8 +85,8 @@ func (s *Store) Content(ctx context.Context, tenant, name string,
 		return c, execution.ErrNotFound
 	}
 	if err == nil {
-		if bad := json.Unmarshal(raw, &c); bad != nil {
-			err = unreadable("a version", bad)
+		if c, err = execution.DecodeContent(raw); err != nil {
+			err = unreadable("a version", err)
 		}
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *base) keepFunction(ctx context.Context, tx pgx.Tx, f execution.SavedFun
 		return err
 	}
 	if content != nil {
-		raw, err := json.Marshal(content)
+		raw, err := content.Encode()
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 const jobColumns = "id, status, coalesce(owner, ''), coalesce(claim, ''), started, start_before, change, doc, " +
@@ -38,7 +39,11 @@ func scanJob(row pgx.Row) (*jobRow, error) {
 // job decodes a row.
 func (r *jobRow) job() (execution.Job, error) {
 	var job execution.Job
-	if err := errors.Join(json.Unmarshal(r.doc, &job), json.Unmarshal(r.request, &job.Request)); err != nil {
+	err := share.Decode(r.doc, &job)
+	if err == nil {
+		job.Request, err = execution.DecodeStored(r.request)
+	}
+	if err != nil {
 		return job, unreadable("a job", err)
 	}
 	job.Status, job.Owner = execution.Status(r.status), ""
@@ -89,7 +94,7 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
-	request, err := json.Marshal(job.Request)
+	request, err := job.Request.Encode()
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}

@@ -209,7 +209,7 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 	tenant, name := []byte(f.Saved.Tenant), []byte(f.Saved.Name)
 	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		for version, content := range f.Contents {
-			raw, err := json.Marshal(content)
+			raw, err := content.Encode()
 			if err != nil {
 				return err
 			}
@@ -231,7 +231,7 @@ func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
 	if err != nil {
 		return err
 	}
-	request, err := json.Marshal(job.Request)
+	request, err := job.Request.Encode()
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (s *Source) function(ctx context.Context, key string) (transfer.Item, error
 		}
 		var c execution.FunctionContent
 		if err == nil {
-			err = json.Unmarshal(body, &c)
+			c, err = execution.DecodeContent(body)
 		}
 		if err != nil {
 			return transfer.Item{}, fmt.Errorf("read version %d of function %q: %w", v.Version, d.Function.Name, err)

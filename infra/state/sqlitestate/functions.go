@@ -70,7 +70,7 @@ func (s *Store) Content(ctx context.Context, tenant, name string, version int) (
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal(raw, &c); err != nil {
+		if c, err = execution.DecodeContent(raw); err != nil {
 			return unreadable("a version", err)
 		}
 		return nil
@@ -124,7 +124,7 @@ func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedF
 		return err
 	}
 	if content != nil {
-		raw, err := json.Marshal(content)
+		raw, err := content.Encode()
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
-	request, err := json.Marshal(job.Request)
+	request, err := job.Request.Encode()
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
@@ -376,7 +376,11 @@ func scanJob(row interface{ Scan(...any) error }) (execution.Job, error) {
 	if err != nil {
 		return job, fmt.Errorf("read a job: %w", err)
 	}
-	if err := errors.Join(json.Unmarshal(doc, &job), json.Unmarshal(request, &job.Request)); err != nil {
+	err = share.Decode(doc, &job)
+	if err == nil {
+		job.Request, err = execution.DecodeStored(request)
+	}
+	if err != nil {
 		return job, unreadable("a job", err)
 	}
 	if len(result) > 0 {

@@ -216,7 +216,7 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 	}
 	return s.change(ctx, func(tx *sql.Tx) error {
 		for version, content := range f.Contents {
-			raw, err := json.Marshal(content)
+			raw, err := content.Encode()
 			if err != nil {
 				return err
 			}
@@ -235,7 +235,7 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 }
 
 func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
-	request, err := json.Marshal(job.Request)
+	request, err := job.Request.Encode()
 	if err != nil {
 		return err
 	}
