@@ -7,7 +7,11 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+
+	fast "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy/depth"
@@ -29,11 +33,11 @@ type Event struct {
 // NewEvent returns the event of a request, with the headers that sees passes: see [Visible].
 func NewEvent(method, path string, query map[string]string, header http.Header, sees []string, body []byte) Event {
 	e := Event{
-		Method: method, Path: path, Query: query, Headers: Visible(header, sees),
-		RawBody: strings.ToValidUTF8(string(body), "\uFFFD"),
+		Method: valid(method), Path: valid(path), Query: make(map[string]string, len(query)),
+		Headers: Visible(header, sees), RawBody: valid(string(body)),
 	}
-	if e.Query == nil {
-		e.Query = map[string]string{}
+	for name, value := range query {
+		e.Query[valid(name)] = valid(value)
 	}
 	switch {
 	case len(body) == 0:
@@ -46,6 +50,38 @@ func NewEvent(method, path string, query map[string]string, header http.Header, 
 		}
 	}
 	return e
+}
+
+// valid returns text with U+FFFD in place of bytes that are not UTF-8.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
+// AppendJSON appends the event as JSON to dst. It does not escape for HTML, which would make an event up to six times
+// as long. A body of 1 MiB takes about 10 ms each time it is parsed or quoted: one that is JSON is copied as it is, and
+// a text that is both members is quoted once.
+func (e Event) AppendJSON(dst []byte) (out []byte, err error) {
+	add := func(name string, value any) {
+		if err != nil {
+			return
+		}
+		var b []byte
+		b, err = fast.Marshal(value, fast.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+		dst = append(append(append(append(append(dst, '"'), name...), `":`...), b...), ',')
+	}
+	dst = append(slices.Grow(dst, 3*len(e.RawBody)), '{')
+	add("method", e.Method)
+	add("path", e.Path)
+	add("query", e.Query)
+	add("headers", e.Headers)
+	text := execution.AppendText(nil, e.RawBody)
+	switch body := e.Body.(type) {
+	case json.RawMessage:
+		dst = append(append(append(dst, `"body":`...), body...), ',')
+	case string: // RawBody
+		dst = append(append(append(dst, `"body":`...), text...), ',')
+	default:
+		add("body", body)
+	}
+	return append(append(append(dst, `"rawBody":`...), text...), '}'), err
 }
 
 // maxFields bounds the fields of a form, as the parsers of Express and PHP do.
@@ -64,9 +100,9 @@ func formOf(contentType, body string) (map[string]any, bool) {
 	form := make(map[string]any, len(values))
 	for name, all := range values {
 		for i := range all {
-			all[i] = strings.ToValidUTF8(all[i], "\uFFFD")
+			all[i] = valid(all[i])
 		}
-		name = strings.ToValidUTF8(name, "\uFFFD")
+		name = valid(name)
 		if form[name] = all; len(all) == 1 {
 			form[name] = all[0]
 		}
@@ -75,8 +111,11 @@ func formOf(contentType, body string) (map[string]any, bool) {
 }
 
 // Without returns a stored event without the headers that keep rejects. An event without such headers is returned
-// unchanged. Headers that cannot be read are removed as a whole.
+// unchanged. Headers that cannot be read are removed as a whole, and an event that is not JSON is null.
 func Without(event []byte, keep func(name string) bool) json.RawMessage {
+	if len(event) > 0 && !json.Valid(event) {
+		return json.RawMessage("null")
+	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(event, &members) != nil || len(members["headers"]) == 0 {
 		return event

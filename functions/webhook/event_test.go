@@ -42,6 +42,31 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// An event as JSON is what encoding/json makes of it, but for escapes and the spaces of a body that is JSON.
+func TestAppendJSON(t *testing.T) {
+	for _, body := range []string{"", "a=b&c=\xff", `{"a": ["\u2028<"]}`, "x\x00\u2028\xfe<", "0"} {
+		query := map[string]string{"a": "1,2", "\xff<": "\xfe"}
+		header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Github-Event": {"a\xff<"}}
+		event := webhook.NewEvent("POST", "/hooks/\xff", query, header, []string{"content-type", "x-github-*"}, []byte(body))
+		got, err := event.AppendJSON([]byte("before"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest, ok := strings.CutPrefix(string(got), "before")
+		var fast, standard any
+		if err := json.Unmarshal([]byte(rest), &fast); err != nil || !ok {
+			t.Fatal(err, string(got))
+		}
+		b, err := json.Marshal(event)
+		if err != nil || json.Unmarshal(b, &standard) != nil {
+			t.Fatal(err)
+		}
+		if g, w := text(fast), text(standard); g != w {
+			t.Errorf("%q: got %s, want %s", body, g, w)
+		}
+	}
+}
+
 func text(v any) string {
 	b, _ := json.Marshal(v) // it was read from JSON
 	return string(b)
