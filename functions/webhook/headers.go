@@ -95,8 +95,9 @@ func Credential(name string) bool {
 	}, strings.ToLower(name))
 	for _, part := range []string{
 		"apikey", "assertion", "authenti", "authoriz", "bearer", "client-cert", "client-principal", "client-verify",
-		"clientcert", "cookie", "credential", "jwt", "oidc", "passcode", "passphrase", "passw", "remote-user", "secret",
-		"sessid", "session", "ssl-cert", "ssl-client", "token",
+		"clientcert", "cookie", "credential", "jwt", "oidc", "passcode", "passphrase", "passw", "pomerium-claim",
+		"remote-email", "remote-groups", "remote-name", "remote-user", "secret", "sessid", "session", "ssl-cert",
+		"ssl-client", "tailscale-user", "token", "vouch-", "webauth",
 	} {
 		if strings.Contains(name, part) {
 			return true
@@ -113,6 +114,8 @@ func Credential(name string) bool {
 	case "x-appengine-user-email", "x-forwarded-email", "x-forwarded-groups", "x-forwarded-preferred-username",
 		"x-forwarded-user":
 		return true // identities
+	case "sec-websocket-protocol":
+		return true // some clients that cannot set a header send a bearer token in it
 	case "idempotency-key", "x-event-key":
 		return false
 	}

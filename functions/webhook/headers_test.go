@@ -20,7 +20,8 @@ func TestCredential(t *testing.T) {
 		"x-amz-security-token", "x-vault-token", "x-functions-key", "x-parse-master-key", "x-forwarded-user",
 		"x-forwarded-client-cert", "ssl-client-cert",
 		"remote-user", "x-remote-user", "x-secret", "x-password", "x-passwd", "dpop", "x-auth-request-email",
-		"x-goog-iap-jwt-assertion", "key",
+		"x-goog-iap-jwt-assertion", "key", "Sec-WebSocket-Protocol", "Tailscale-User-Login", "Remote-Email",
+		"x-remote-groups", "X-WebAuth-User", "X-Pomerium-Claim-Email", "X-Vouch-User",
 	} {
 		if !webhook.Credential(name) {
 			t.Errorf("%s is taken for harmless", name)
@@ -71,7 +72,9 @@ func TestWithout(t *testing.T) {
 		"headers that are a list": {`{"headers":["cookie"]}`, `{"headers":{}}`},
 		"headers that are null":   {`{"headers":null}`, `{"headers":null}`},
 		"no object":               {`[1]`, `[1]`},
-		"no JSON":                 {`{`, `{`},
+		"no JSON":                 {`{`, `null`},
+		"two values":              {`{},"via":"cli"`, `null`},
+		"nothing":                 {``, ``},
 	} {
 		if got := string(webhook.WithoutCredentials([]byte(c.event))); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
