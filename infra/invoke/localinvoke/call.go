@@ -29,12 +29,12 @@ type call struct {
 	claimed  bool          // its one answer has begun; guarded by the process's mu
 	finished bool          // and is complete; likewise
 
-	accounts   [][]byte      // the records that came with the answer, before its end
-	usedBefore time.Duration // what the process had used of the processor when it was handed the call
+	records    [][]byte      // the records that came with the answer, before its end
+	usedBefore time.Duration // the processor time of the process when it received the call
 
-	asked    sync.Once   // decides access
-	access   Access      // to what lies outside; nil is none
-	requests int         // how often the process asked; belongs to its counter
+	asked    sync.Once   // decides about access
+	access   Access      // to the outside; nil is none
+	requests int         // how often the process asked; only its broker uses it
 	lent     atomic.Bool // it has a process of another engine
 }
 
@@ -86,25 +86,25 @@ func (c *call) read(r io.Reader, b []byte) (n int, err error) {
 
 // An ending is how a call ended.
 type ending struct {
-	cause    cause                // why the process was killed, if it was
-	crash    string               // how the process ended by itself, if it did
-	failure  *replystream.Failure // what the function reported, if it failed
-	unread   bool                 // the process ended before it had read the invocation: nothing has run
-	accounts [][]byte             // the records that came with the answer
-	cpu      time.Duration        // what the process used of the processor, where it did not live to say
+	cause   cause                // why the process was killed, if it was
+	crash   string               // how the process ended by itself, if it did
+	failure *replystream.Failure // what the function reported, if it failed
+	unread  bool                 // the process ended before it had read the invocation: nothing has run
+	records [][]byte             // the records that came with the answer
+	cpu     time.Duration        // the processor time of the process, if it ended without reporting it
 }
 
 const (
 	// A busy process's memory is sampled when it could have reached its limit at growth, in bytes a second, which is
-	// about what a kernel gives to two processors. The interval is at least sampling and at most four times that.
+	// about what a kernel gives to two processors. The interval is at least sampling and at most four times that. A
+	// process that the kernel keeps within a ceiling is sampled after seldom.
 	sampling = 20 * time.Millisecond
 	growth   = 6 << 30
+	seldom   = time.Second
 	// settling bounds the wait for the answer of a process that has ended; reading bounds the reading of it, all of
 	// which is in our socket buffers.
 	settling = 20 * time.Millisecond
 	reading  = time.Second
-	// memoryMark is what a Go program prints if it cannot allocate memory.
-	memoryMark = "out of memory"
 )
 
 // place passes c to a process. The error is that of the context, or why there is no process; c has not run then.
@@ -117,11 +117,10 @@ func (p *Pool) place(ctx context.Context, c *call) (*process, error) {
 		if c.deadline.IsZero() {
 			c.deadline = p.killAt(context.Background(), p.cfg.Now())
 		}
-		proc.begin(c)
-		if proc.hand(c) {
+		if proc.begin(c) && proc.hand(c) {
 			return proc, nil
 		}
-		// It died idle before it saw the call: the next one gets it.
+		// It was killed or died before it saw the call: the next one gets it.
 	}
 }
 
@@ -153,7 +152,8 @@ func (c *call) again() *call {
 	return n
 }
 
-// await follows c on proc to its end.
+// await follows c on proc to its end. It may learn of that end late, when the process has its next call already, so it
+// kills the process only during c.
 func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID string, take func([]byte)) ending {
 	defer close(c.over)
 	// The loop below blocks in take, which may wait for a slow caller.
@@ -174,7 +174,7 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 				return p.post(proc, c)
 			}
 			if part.end {
-				return ending{failure: part.failure, accounts: c.accounts}
+				return ending{failure: part.failure, records: c.records}
 			}
 		case <-hangUp:
 			hangUp = nil
@@ -182,7 +182,7 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 				continue
 			}
 			if cancelID == "" || proc.cancel(cancelID) != nil {
-				proc.kill(cancelled)
+				proc.killDuring(c, cancelled)
 				continue
 			}
 			if at := p.cfg.Now().Add(p.cfg.Grace); at.Before(killAt) {
@@ -192,11 +192,11 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 			left, room := killAt.Sub(p.cfg.Now()), p.cfg.MaxMemory-proc.usage.Resident()
 			switch {
 			case left <= 0:
-				proc.kill(killFor)
+				proc.killDuring(c, killFor)
 			case room < 0:
-				proc.kill(memory)
+				proc.killDuring(c, memory)
 			default:
-				clock.Reset(min(nextSample(room), left))
+				clock.Reset(min(nextSample(room, proc.underCeiling(c, 2*p.cfg.MaxMemory)), left))
 			}
 		case <-proc.gone:
 			if end, answered := drain(c, take); answered {
@@ -207,8 +207,12 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 	}
 }
 
-// nextSample returns when to sample the memory of a process again that has some bytes left.
-func nextSample(room int64) time.Duration {
+// nextSample returns when to sample the memory of a process again that has some bytes left. ceiling reports whether
+// the kernel ends it if it grows far beyond them.
+func nextSample(room int64, ceiling bool) time.Duration {
+	if ceiling {
+		return seldom
+	}
 	return min(max(time.Duration(float64(room)/growth*float64(time.Second)), sampling), 4*sampling)
 }
 
@@ -228,7 +232,7 @@ func drain(c *call, take func([]byte)) (ending, bool) {
 				return ending{}, false
 			}
 			if part.end {
-				return ending{failure: part.failure, accounts: c.accounts}, true
+				return ending{failure: part.failure, records: c.records}, true
 			}
 		case <-settled.C:
 			return ending{}, false
@@ -236,16 +240,16 @@ func drain(c *call, take func([]byte)) (ending, bool) {
 	}
 }
 
-// post returns why a process ended without an answer.
+// post returns the reason why a process ended without an answer.
 func (p *Pool) post(proc *process, c *call) ending {
 	why, how := proc.why()
-	if why == notKilled && proc.printed.has(memoryMark) {
+	if (why == notKilled || why == protocol) && proc.printed.outOfMemory() { // its link ends before it does
 		why = memory
 	}
 	return ending{cause: why, crash: how, unread: proc.unread(), cpu: proc.used(c)}
 }
 
-// ending returns how the end of a process ended its execution.
+// ending returns how an execution ended whose process has ended.
 func (e ending) ending() replystream.Ending {
 	switch e.cause {
 	case deadline:

@@ -23,6 +23,7 @@ type printed struct {
 	mu    sync.Mutex
 	line  []byte
 	tail  []byte
+	fatal string // the line in which the Go runtime says why the program ends
 	lines int
 }
 
@@ -44,6 +45,9 @@ func (w *printed) Write(b []byte) (int, error) {
 }
 
 func (w *printed) flush() {
+	if w.fatal == "" && (bytes.HasPrefix(w.line, []byte("fatal error: ")) || bytes.HasPrefix(w.line, []byte("panic: "))) {
+		w.fatal = string(w.line)
+	}
 	w.lines++
 	switch {
 	case w.lines < printedLines && len(w.line) > 0:
@@ -90,7 +94,7 @@ func (w *printed) by(pid int) {
 func (w *printed) fresh() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lines, w.tail = 0, w.tail[:0]
+	w.lines, w.tail, w.fatal = 0, w.tail[:0], ""
 }
 
 // last returns the last output.
@@ -100,17 +104,20 @@ func (w *printed) last() []byte {
 	return bytes.Clone(w.tail)
 }
 
-// has reports whether the last output contains s.
-func (w *printed) has(s string) bool {
+// outOfMemory reports whether the program ended because it could not allocate memory.
+func (w *printed) outOfMemory() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return bytes.Contains(w.tail, []byte(s))
+	return strings.Contains(w.fatal, "out of memory") || strings.Contains(w.fatal, "cannot allocate memory")
 }
 
-// first returns the first line of the last output, where a Go program says why it died.
-func (w *printed) first() string {
+// reason returns the line that says why the program ended: the Go runtime's, or the first of the last output.
+func (w *printed) reason() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.fatal != "" {
+		return w.fatal
+	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(w.tail)), "\n")
 	return line
 }

@@ -20,8 +20,11 @@ func TestNextSample(t *testing.T) {
 		"more than any machine": {1 << 62, 80 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := nextSample(c.room); got != c.want {
+			if got := nextSample(c.room, false); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
+			}
+			if got := nextSample(c.room, true); got != time.Second {
+				t.Errorf("under a ceiling %v", got)
 			}
 		})
 	}

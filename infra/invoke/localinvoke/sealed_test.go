@@ -31,7 +31,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// beSealed is a sealed function process. It runs the function of the invokers' suite, and gives an account of it.
+// beSealed is a sealed function process. It runs the function of the invokers' suite and sends its record.
 func beSealed() {
 	link, outside, err := sealed.Inherited()
 	if err != nil {
@@ -47,13 +47,17 @@ func beSealed() {
 					Result: json.RawMessage(stdcmp.Or(string(sealed.Scan(ctx)), "null"))},
 				link.Append(ctx, audit.Record{ID: inv.ID})
 		}
+		if asked, ok := reserves(inv.Request.Code); ok {
+			return execution.Result{ID: inv.ID, Status: execution.Completed, Result: asked},
+				link.Append(ctx, audit.Record{ID: inv.ID})
+		}
 		if asked, ok := asks(ctx, outside, inv.Request.Code); ok {
 			return execution.Result{ID: inv.ID, Status: execution.Completed, Result: asked},
 				link.Append(ctx, audit.Record{ID: inv.ID})
 		}
 		res, err := invoketest.Function(ctx, inv, onLog)
 		if err == nil {
-			err = link.Append(ctx, audit.Record{ID: inv.ID, Status: string(res.Status)})
+			err = link.Append(ctx, audit.Record{ID: inv.ID, Ending: audit.Ending{Status: string(res.Status)}})
 		}
 		return res, err
 	}
@@ -65,21 +69,25 @@ func beSealed() {
 	os.Exit(0)
 }
 
-// forge returns an account in which everything is false.
+// forge returns a record in which everything is false.
 func forge(ctx context.Context, link *sealed.Function, inv execution.Invocation) (execution.Result, error) {
 	seed := int64(1)
-	return execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("1"), Engine: "quickjs",
-			DurationMs: 1}, link.Append(ctx, audit.Record{
+	return execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("1"),
+			Environment: execution.Environment{Engine: "quickjs"},
+			DurationMs:  1}, link.Append(ctx, audit.Record{
 			ID: inv.ID, Time: time.Unix(1, 0), DurationMs: 99,
 			Caller: audit.Caller{Subject: "mallory", Tenant: "other", IP: "203.0.113.9"}, Via: "cli",
-			CodeSHA256: "00", CodeBytes: 1, Code: "harmless", Language: "typescript", Policy: "agent", Engine: "quickjs",
-			Grants: json.RawMessage(`{"network":"public"}`), Reasons: []string{"forged"},
-			DangerAnalysis: json.RawMessage(`{"level":"forged"}`),
-			ASTTelemetry:   json.RawMessage(`[1]`), Status: "blocked", Limit: "wall", Error: "forged", OutputBytes: 9,
-			Usage:   audit.Usage{CPUMs: 9, QueueMs: 9},
-			Custody: []audit.Step{{Step: audit.Received, AtMs: -5}, {Step: "forged", AtMs: 1e300}}, Seed: &seed,
-			Request: json.RawMessage(`{"code":"harmless"}`),
-			Journal: json.RawMessage(`{"mine":true}`), ResultSHA256: "00", Function: &audit.FunctionRef{Name: "g", Version: 9},
+			Source: audit.Source{CodeSHA256: "00", CodeBytes: 1, Code: "harmless", Language: "typescript"}, Policy: "agent",
+			Engine: "quickjs",
+			Assessment: audit.Assessment{Grants: json.RawMessage(`{"network":"public"}`), Reasons: []string{"forged"},
+				DangerAnalysis: json.RawMessage(`{"level":"forged"}`),
+				ASTTelemetry:   json.RawMessage(`[1]`)},
+			Ending: audit.Ending{Status: "blocked", Limit: "wall", Error: "forged", OutputBytes: 9,
+				Usage: audit.Usage{CPUMs: 9, QueueMs: 9}},
+			Custody: []audit.Step{{Step: audit.Received, AtMs: -5}, {Step: "forged", AtMs: 1e300}},
+			Inputs: audit.Inputs{Seed: &seed, Request: json.RawMessage(`{"code":"harmless"}`),
+				Journal: json.RawMessage(`{"mine":true}`)},
+			ResultSHA256: "00", Function: &audit.FunctionRef{Name: "g", Version: 9},
 			Lineage: audit.Lineage{
 				Reused: "exec_9999999999", Parent: "exec_8888888888", Segment: 3, Session: "sess_8888888888", Step: 3,
 				Decision: &audit.Decision{Seq: 1},
@@ -88,7 +96,7 @@ func forge(ctx context.Context, link *sealed.Function, inv execution.Invocation)
 		})
 }
 
-// shelf keeps records in memory. It refuses those that it holds the reason for.
+// shelf keeps records in memory. It refuses the records for which it has an error.
 type shelf struct {
 	mu      sync.Mutex
 	records []audit.Record
@@ -115,7 +123,7 @@ func sealedPool(records audit.Appender) *localinvoke.Sealed {
 	return &localinvoke.Sealed{Records: records}
 }
 
-// What an account says of what its owner knows does not count.
+// The owner replaces what a record says about everything that the owner knows itself.
 func TestForgedAccount(t *testing.T) {
 	store := &shelf{}
 	cfg := config(t)
@@ -148,13 +156,16 @@ func TestForgedAccount(t *testing.T) {
 	got.Custody = nil
 	want := audit.Record{
 		ID: inv.ID, Time: received, DurationMs: 1, Caller: audit.Caller{Subject: "alice", Tenant: "acme", IP: "redacted"},
-		Via:        "http",
-		CodeSHA256: sum("forge"), CodeBytes: 5, Code: "forge", Language: "javascript", Policy: "strict", Engine: "quickjs",
-		Grants: json.RawMessage(`{"network":"none"}`), DangerAnalysis: json.RawMessage(`{"level":"safe"}`),
-		ASTTelemetry: json.RawMessage(`{}`), Reasons: []string{"allow"},
-		Status: "completed", Usage: audit.Usage{QueueMs: 2}, Seed: &seed, Request: got.Request, ResultSHA256: sum("1"),
-		Function: &audit.FunctionRef{Name: "f", Version: 3},
-		Journal:  json.RawMessage(`{"mine":true}`),
+		Via:    "http",
+		Source: audit.Source{CodeSHA256: sum("forge"), CodeBytes: 5, Code: "forge", Language: "javascript"},
+		Policy: "strict", Engine: "quickjs",
+		Assessment: audit.Assessment{Grants: json.RawMessage(`{"network":"none"}`),
+			DangerAnalysis: json.RawMessage(`{"level":"safe"}`),
+			ASTTelemetry:   json.RawMessage(`{}`), Reasons: []string{"allow"}},
+		Ending:       audit.Ending{Status: "completed", Usage: audit.Usage{QueueMs: 2}},
+		Inputs:       audit.Inputs{Seed: &seed, Request: got.Request, Journal: json.RawMessage(`{"mine":true}`)},
+		ResultSHA256: sum("1"),
+		Function:     &audit.FunctionRef{Name: "f", Version: 3},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -228,7 +239,7 @@ func TestServiceRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = res.Body.Close() // what it says is not looked at
+	_ = res.Body.Close() // its statements are ignored
 	got := store.all()
 	if res.StatusCode != http.StatusOK || len(got) != 1 {
 		t.Fatalf("%s, %+v", res.Status, got)
@@ -262,7 +273,7 @@ func TestKilledRunReportsItsProcessorTime(t *testing.T) {
 	}
 }
 
-// A process serves one tenant for its life; and a tenant that comes back finds its own.
+// A process serves one tenant for its life, and a tenant that returns gets its own process.
 func TestTenantsApart(t *testing.T) {
 	cfg := config(t)
 	cfg.Env, cfg.Processes = []string{"FUNCTION=sealed"}, 2

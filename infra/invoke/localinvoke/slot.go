@@ -165,7 +165,7 @@ func (s *slot) judge(proc *process) (short bool, err error) {
 	case initError != "":
 		return false, errors.New("function process could not start: " + initError)
 	}
-	if line := proc.printed.first(); line != "" {
+	if line := proc.printed.reason(); line != "" {
 		return false, fmt.Errorf("function process ended at once (%s): %s", how, line)
 	}
 	return false, fmt.Errorf("function process ended at once (%s)", how)

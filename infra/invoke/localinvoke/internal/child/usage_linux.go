@@ -18,6 +18,7 @@ const ticksPerSecond = 100
 type Usage struct {
 	pid         int
 	statm, stat *os.File
+	uncapped    *unix.Rlimit // the limit that Cap replaced; nil if there is no cap
 }
 
 // NewUsage returns the Usage of a process.
@@ -70,6 +71,34 @@ func (u *Usage) Stopped() bool {
 	n, _ := u.stat.ReadAt(buf[:], 0) // a short read is checked below
 	_, state, ok := bytes.Cut(buf[:n], []byte(") "))
 	return ok && bytes.HasPrefix(state, []byte("T"))
+}
+
+// Cap reports whether the kernel refuses the process more than so many further bytes of address space. It tells the
+// kernel to, once until Uncap. The process must not have been reaped, because its id may belong to another. With the
+// race detector the kernel refuses only far more, and Cap reports false.
+func (u *Usage) Cap(further int64) bool {
+	if u.uncapped != nil {
+		return addresses == 1
+	}
+	pages, ok := field(u.statm, 0)
+	var limit unix.Rlimit
+	if !ok || unix.Prlimit(u.pid, unix.RLIMIT_AS, nil, &limit) != nil {
+		return false
+	}
+	before := limit
+	limit.Cur = min(limit.Cur, uint64(pages*int64(os.Getpagesize())+addresses*further))
+	if unix.Prlimit(u.pid, unix.RLIMIT_AS, &limit, nil) != nil {
+		return false
+	}
+	u.uncapped = &before
+	return addresses == 1
+}
+
+// Uncap undoes Cap, if it was called. The process must not have been reaped.
+func (u *Usage) Uncap() {
+	if u.uncapped != nil && unix.Prlimit(u.pid, unix.RLIMIT_AS, u.uncapped, nil) == nil {
+		u.uncapped = nil
+	}
 }
 
 // Close closes the files.

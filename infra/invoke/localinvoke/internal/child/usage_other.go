@@ -15,4 +15,6 @@ func (*Usage) Private() int64           { return 0 }
 func (*Usage) Processor() time.Duration { return 0 }
 func (*Usage) Clock() time.Duration     { return Unknown }
 func (*Usage) Stopped() bool            { return false }
+func (*Usage) Cap(int64) bool           { return false }
+func (*Usage) Uncap()                   {}
 func (*Usage) Close()                   {}
