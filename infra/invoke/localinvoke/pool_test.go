@@ -4,6 +4,7 @@ package localinvoke_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -114,7 +115,7 @@ func pooled(b *testing.B, kind string) *localinvoke.Pool {
 	return newPool(b, cfg)
 }
 
-// forgetful keeps nothing.
+// forgetful is a record store that keeps nothing.
 type forgetful struct{}
 
 func (forgetful) Append(context.Context, audit.Record) error { return nil }
@@ -160,7 +161,7 @@ func benchmarkCrowd(b *testing.B, p *localinvoke.Pool) {
 	})
 }
 
-// BenchmarkStart is from nothing to a pool whose first process is ready, and back.
+// BenchmarkStart measures the start of a pool, until its first process is ready, and its end.
 func BenchmarkStart(b *testing.B) {
 	cfg := config(b)
 	cfg.Processes = 1
@@ -171,6 +172,49 @@ func BenchmarkStart(b *testing.B) {
 		}
 		if err := p.Close(b.Context()); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestSlowReaderSparesTheNextCall lets a caller read the end of its answer after its deadline, when the process runs
+// the next call already. Which of the two events the pool sees first is random, so the test has several rounds.
+func TestSlowReaderSparesTheNextCall(t *testing.T) {
+	cfg := config(t)
+	cfg.Processes = 1
+	p := newPool(t, cfg)
+	for range 8 {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		logged, read, first := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() {
+			_, err := p.Invoke(ctx, invocation("logs 1"), func(execution.Log) {
+				close(logged)
+				<-read
+			})
+			first <- err
+		}()
+		<-logged
+		next, hangUp := context.WithCancel(t.Context())
+		defer hangUp()
+		inv := invocation("wait")
+		inv.ID = "exec_9876543210"
+		began, second := make(chan struct{}), make(chan execution.Reply, 1)
+		go func() {
+			r, err := p.Invoke(next, inv, func(execution.Log) { close(began) })
+			if err != nil {
+				t.Error(err)
+			}
+			second <- r
+		}()
+		<-began
+		<-ctx.Done()
+		close(read)
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		hangUp()
+		if r := <-second; r.Result.Status != execution.Cancelled {
+			t.Fatalf("the next call ended as %s: %v", r.Result.Status, *cmp.Or(r.Result.Error, new(string)))
 		}
 	}
 }

@@ -31,14 +31,14 @@ type process struct {
 	// env is the secret part of the address that only this process knows.
 	env     string
 	cmd     *exec.Cmd
-	control *os.File // its standard input: the ids of cancelled executions, one a line; its end means that we are gone
+	control *os.File // its standard input: the IDs of cancelled executions, one a line; it ends with this program
 	printed *printed
 	usage   *child.Usage
 	started time.Time
 
-	assign  chan *call // hands an invocation to the pending "next" request
-	link    *link      // nil for a process that speaks the Runtime API
-	counter *counter   // likewise
+	assign chan *call // hands an invocation to the pending "next" request
+	link   *link      // nil for a process that speaks the Runtime API
+	broker *broker    // likewise
 	milestones
 	binding
 	loan loan
@@ -69,7 +69,7 @@ type binding struct {
 	idleSince time.Time
 }
 
-// fate is why and whether a process ends.
+// fate holds whether a process is to end, and why.
 type fate struct {
 	cause cause // why the pool killed it, if it did
 	worn  cause // why it is to be replaced when it owes no answer, if it is
@@ -159,12 +159,12 @@ func (p *process) launch(pool *Pool) error {
 	go p.reap()
 	if p.link != nil {
 		go p.link.follow()
-		go p.counter.serve()
+		go p.broker.serve()
 	}
 	return nil
 }
 
-// connect opens the link and the counter of a process that is about to start. disconnect undoes that.
+// connect opens the link and the broker's socket of a process that is about to start. disconnect undoes that.
 func (p *process) connect(pool *Pool) (disconnect func(), err error) {
 	if pool.cfg.Sealed == nil {
 		return func() {}, nil
@@ -173,13 +173,13 @@ func (p *process) connect(pool *Pool) (disconnect func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	counter, err := sealed.NewPair()
+	broker, err := sealed.NewPair()
 	if err != nil {
 		return func() {}, errors.Join(err, link.Owner.Close(), link.Function.Close())
 	}
-	p.link, p.counter = newLink(pool, p, link.Owner), newCounter(pool, p, counter.Owner)
-	p.cmd.ExtraFiles = []*os.File{link.Function, counter.Function} // descriptors 3 and 4, as package sealed says
-	return func() { _, _ = link.Owner.Close(), counter.Owner.Close() }, nil
+	p.link, p.broker = newLink(pool, p, link.Owner), newBroker(pool, p, broker.Owner)
+	p.cmd.ExtraFiles = []*os.File{link.Function, broker.Function} // descriptors 3 and 4, as package sealed says
+	return func() { _, _ = link.Owner.Close(), broker.Owner.Close() }, nil
 }
 
 // hand passes the process its invocation. It reports false if the process has ended and cannot have seen it.
@@ -264,13 +264,25 @@ func (p *process) end(why cause) {
 	}
 }
 
-// killDuring ends the process at once if c is its current call.
+// killDuring ends the process at once if c is its current, unfinished call.
 func (p *process) killDuring(c *call, why cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.current == c {
+	if p.current == c && !c.finished {
 		p.end(why)
 	}
+}
+
+// underCeiling reports whether the kernel refuses the process more than so many further bytes of address space until it
+// has answered c, which it is told to. A Go program ends when it is refused memory. Only a sealed process has a
+// ceiling: another program may reserve addresses without end and use few.
+func (p *process) underCeiling(c *call, further int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.link == nil || p.ended || p.current != c || c.finished {
+		return false
+	}
+	return p.usage.Cap(further)
 }
 
 // cancel asks the process to end an execution.
@@ -299,14 +311,19 @@ func (p *process) why() (cause, string) {
 	return p.cause, text
 }
 
-// begin records that the process received c.
-func (p *process) begin(c *call) {
+// begin records that the process received c. It reports false if the process was killed before: c must not be blamed
+// for that.
+func (p *process) begin(c *call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.cause != notKilled {
+		return false
+	}
 	p.state, p.current = busy, c
 	p.executions++
 	c.usedBefore = p.usage.Clock()
 	p.printed.fresh()
+	return true
 }
 
 // claim returns the call of an ID, for its one answer; nil if there is none or it was answered.
@@ -328,6 +345,9 @@ func (p *process) finish(c *call, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.finished, p.answered = true, at
+	if !p.ended {
+		p.usage.Uncap()
+	}
 }
 
 // endSilent ends a process that has answered and not asked for work since: it is stuck.
@@ -339,11 +359,14 @@ func (p *process) endSilent(since time.Time) {
 	}
 }
 
-// rest makes the process idle. It reports false if the process owes an answer or is idle already: it must not ask.
+// rest makes the process idle. It reports false if the process owes an answer or is idle already: it must not ask. It
+// also reports false if the process was killed: its answer came before its end, and it must not get another call.
 func (p *process) rest(over *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case p.cause != notKilled:
+		return false
 	case p.state == starting:
 		close(p.ready)
 	case p.state != busy || !p.current.finished:

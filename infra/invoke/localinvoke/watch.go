@@ -119,6 +119,7 @@ func (p *Pool) sample(s *slot) {
 		return
 	}
 	executions, _ := proc.served()
+	current := proc.owed()
 	now := p.cfg.Now()
 	s.trend.add(now, proc.usage.Resident(), proc.usage.Processor(), executions)
 	resident, leaks := s.trend.last(), s.trend.leaks()
@@ -138,7 +139,7 @@ func (p *Pool) sample(s *slot) {
 	case p.roster.take(proc):
 		proc.kill(leak)
 	case over:
-		proc.kill(memory)
+		proc.while(current, func() { proc.end(memory) }) // a later call is not to blame
 	}
 }
 
