@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// worker does what a task says.
+// worker carries out the commands in tasks.
 func worker() int {
 	if err := scanpool.Confine(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -117,7 +117,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestHangUp holds that a task whose caller has gone costs next to nothing more, and that one in line never begins.
+// TestHangUp checks that a task whose caller has gone costs almost nothing more, and that a waiting one never begins.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	p := pool(t, scanpool.Config{Workers: 1})
@@ -194,7 +194,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestServeEnds holds that a worker ends with its pool, even while it is at work, and refuses a frame without end.
+// TestServeEnds checks that a worker ends with its pool, even during a task, and refuses an endless frame.
 func TestServeEnds(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{

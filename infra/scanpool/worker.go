@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// sampling is how often the pool reads the processor time of a task.
+	// sampling is how often the pool reads the processor time of a task that may soon have used all of it.
 	sampling = 10 * time.Millisecond
 	// abandoned is the processor time that a task may still use after its caller has hung up: another worker would cost
 	// as much.
@@ -72,7 +72,7 @@ func start(ctx context.Context, cfg Config) (*worker, error) {
 		return nil, err
 	}
 	go func() {
-		_ = w.cmd.Wait() // how it ended says nothing that its end does not
+		_ = w.cmd.Wait() // its exit status adds nothing
 		close(w.gone)
 	}()
 	if _, err := w.receive(ctx, cfg.StartTimeout, cfg.StartTimeout, 0); err != nil {
@@ -107,8 +107,8 @@ func (w *worker) receive(ctx context.Context, processor, clock, patience time.Du
 		payload, err := readFrame(w.answer, w.most)
 		got <- frame{payload, err}
 	}()
-	ticks := time.NewTicker(sampling)
-	defer ticks.Stop()
+	sample := time.NewTimer(sampling)
+	defer sample.Stop()
 	late := time.NewTimer(clock)
 	defer late.Stop()
 	hungUp := ctx.Done()
@@ -120,17 +120,25 @@ func (w *worker) receive(ctx context.Context, processor, clock, patience time.Du
 			return nil, errTime
 		case <-hungUp:
 			hungUp = nil
-		case <-ticks.C:
+		case <-sample.C:
 		}
-		used := w.processor()
+		used, most := w.processor(), processor
 		if used > processor {
 			return nil, errTime
 		}
-		if ctx.Err() != nil && used >= patience {
-			return nil, ctx.Err()
+		if ctx.Err() != nil {
+			if used >= patience {
+				return nil, ctx.Err()
+			}
+			most = min(most, patience)
 		}
+		sample.Reset(nextSample(most - used))
 	}
 }
+
+// nextSample returns when to read the processor time of a worker again. Each reading costs this process a tenth of a
+// millisecond or more. The time is early enough for a worker that keeps two processors busy.
+func nextSample(left time.Duration) time.Duration { return max(left/2, sampling) }
 
 // kill ends the process.
 func (w *worker) kill() {
