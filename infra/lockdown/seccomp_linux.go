@@ -10,16 +10,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filter returns the policies that refuse, with EPERM, every system call that is not known to be needed, and unneeded
-// uses of some.
+// filter installs the filters of a configuration.
+func filter(cfg Config) error {
+	policies, err := policiesOf(cfg)
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread() // no_new_privs applies to one thread until the first filter extends it to the others
+	defer runtime.UnlockOSThread()
+	for i, policy := range policies {
+		if err := seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: i == 0, Flag: seccomp.FilterFlagTSync,
+			Policy: policy}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// policiesOf returns the policies that refuse, with EPERM, every system call that is not known to be needed, and
+// unneeded uses of some.
 //
 // Each rule about arguments is a filter of its own; the kernel obeys the strictest. One filter would not do: once
 // go-seccomp-bpf has loaded an argument, it compares that, and not the number of the call, with the numbers of the
 // calls that follow, so that an argument could pass for an allowed call.
-func filter(cfg Config) error {
+func policiesOf(cfg Config) ([]seccomp.Policy, error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known := func(names []string) []string {
 		var here []string
@@ -53,23 +70,14 @@ func filter(cfg Config) error {
 			Syscalls: []seccomp.SyscallGroup{group}})
 	}
 	// Last, because it refuses to load further filters.
-	policies = append(policies, seccomp.Policy{
+	return append(policies, seccomp.Policy{
 		DefaultAction: seccomp.ActionErrno,
 		Syscalls: []seccomp.SyscallGroup{
 			{Action: seccomp.ActionAllow, Names: known(names)},
 			// A C library that gets this error uses clone, whose arguments can be checked.
 			{Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: known([]string{"clone3"})},
 		},
-	})
-	runtime.LockOSThread() // no_new_privs is of the thread until the first filter takes it to the others
-	defer runtime.UnlockOSThread()
-	for i, policy := range policies {
-		if err := seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: i == 0, Flag: seccomp.FilterFlagTSync,
-			Policy: policy}); err != nil {
-			return err
-		}
-	}
-	return nil
+	}), nil
 }
 
 // A use is the refused part of an allowed system call: each list of conditions is sufficient.
