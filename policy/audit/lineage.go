@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -14,6 +15,7 @@ const (
 	maxEarlier = 100
 	// scannedEarlier is how many records are read to find them.
 	scannedEarlier = 20_000
+	maxBytes       = 32 << 20
 )
 
 // The statuses of the records of segments and of steps that others continue.
@@ -35,7 +37,7 @@ type Reader interface {
 // continued, from the first to the last. Of several attempts at a segment it returns the last: what the others led to
 // was lost. A step continues none from before a restart of its session, and the first step of a fork
 // continues those of the session that was forked. Any other record continues none. The error is
-// ErrIncomplete if one is missing, and says which.
+// ErrIncomplete if one is missing, and says which. Each record is one that Get returned, which has checked it.
 func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 	n, what := r.Segment, "segment"
 	q := Query{Tenant: r.Caller.Tenant, Until: r.Time.Add(time.Millisecond), Status: pausedStatus, Limit: 500}
@@ -66,6 +68,7 @@ func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 		}
 		for _, e := range page.Items {
 			if k := r.follows(e, of); k > 0 && k < n && found[k-1].ID == "" {
+				e.Code, e.Request, e.Journal = "", nil, nil // they may be large, and are read again
 				found[k-1], missing, of = e, missing-1, cmp.Or(e.ForkOf, of)
 			}
 		}
@@ -74,15 +77,40 @@ func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 		}
 		seen += len(page.Items)
 	}
+	size := 0
 	for k, e := range slices.Backward(found) {
-		switch {
-		case e.ID == "":
+		if e.ID == "" {
 			return nil, fmt.Errorf("%w: %s %d has no record", ErrIncomplete, what, k+1)
-		case e.Restarted:
+		}
+		kept, err := checked(ctx, store, e)
+		if err != nil {
+			return nil, fmt.Errorf("%s %d: %w", what, k+1, err)
+		}
+		if size += len(kept.Code) + len(kept.Request) + len(kept.Journal); size > maxBytes {
+			return nil, fmt.Errorf("%w: their records have more than %d bytes", ErrIncomplete, maxBytes)
+		}
+		found[k] = kept
+		if e.Restarted {
 			return found[k:], nil
 		}
 	}
 	return found, nil
+}
+
+// checked returns the record that a list has as e. A list does not check what it reads.
+func checked(ctx context.Context, store Reader, e Record) (Record, error) {
+	r, err := store.Get(ctx, e.ID)
+	if errors.Is(err, ErrNotFound) {
+		return r, fmt.Errorf("%w: the record %s is listed and not kept", ErrIncomplete, e.ID)
+	}
+	if err != nil {
+		return r, err
+	}
+	part := func(r Record) []any { return []any{r.Status, r.Caller.Tenant, r.Lineage} }
+	if !reflect.DeepEqual(part(r), part(e)) {
+		return r, fmt.Errorf("record %s: %w", e.ID, ErrAltered)
+	}
+	return r, nil
 }
 
 // follows returns the number of e among the segments that r is one of, or among the steps of the session that r

@@ -48,14 +48,15 @@ func TestEarlier(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	segment := func(id, status string, n int) audit.Record {
-		return audit.Record{ID: id, Status: status, Lineage: audit.Lineage{Parent: "first", Segment: n}}
+		return audit.Record{ID: id, Ending: audit.Ending{Status: status}, Lineage: audit.Lineage{Parent: "first", Segment: n}}
 	}
 	step := func(id, session, status string, n int) audit.Record {
-		return audit.Record{ID: id, Status: status, Lineage: audit.Lineage{Session: session, Step: n}}
+		return audit.Record{ID: id, Ending: audit.Ending{Status: status}, Lineage: audit.Lineage{Session: session, Step: n}}
 	}
 	decision := segment("decision", "paused", 2)
 	decision.Decision = &audit.Decision{}
-	store := pages{{ID: "before", Status: "paused"}, {ID: "first", Status: "paused"}, segment("second lost", "paused", 2),
+	paused := audit.Ending{Status: "paused"}
+	store := pages{{ID: "before", Ending: paused}, {ID: "first", Ending: paused}, segment("second lost", "paused", 2),
 		step("one", "s", "completed", 1), segment("second", "paused", 2), decision, step("two failed", "s", "error", 2),
 		step("two exits", "s", "completed", 2), step("another", "x", "completed", 2), step("two", "s", "completed", 2),
 		segment("third failed", "error", 3), segment("third", "completed", 3), step("three", "s", "completed", 3),
@@ -94,6 +95,55 @@ func TestEarlier(t *testing.T) {
 			}
 			if diff := cmp.Diff(strings.Join(ids, " "), want); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// altered is a store of which one line was altered: it lists the line, and does not return it as a record.
+type altered struct {
+	pages
+	id string
+}
+
+func (a altered) Get(ctx context.Context, id string) (audit.Record, error) {
+	if id == a.id {
+		return audit.Record{}, audit.ErrAltered
+	}
+	return a.pages.Get(ctx, id)
+}
+
+// moved is a store whose list has a record at another place of the session than the record says.
+type moved struct{ pages }
+
+func (m moved) List(ctx context.Context, q audit.Query) (audit.Page, error) {
+	page, err := m.pages.List(ctx, q)
+	for i, r := range page.Items {
+		if r.Session != "" {
+			page.Items[i].Step = 3 - r.Step
+		}
+	}
+	return page, err
+}
+
+// What a list contains is not replayed unless the record itself says the same.
+func TestEarlierRefusesAlteredRecords(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var store pages
+	for n := range 3 {
+		store = append(store, audit.Record{ID: fmt.Sprint("step ", n+1), Ending: audit.Ending{Status: "completed"},
+			Time: began.Add(time.Duration(n) * time.Second), Lineage: audit.Lineage{Session: "s", Step: n + 1}})
+	}
+	for name, reader := range map[string]audit.Reader{
+		"the first step":   altered{store, "step 1"},
+		"the second step":  altered{store, "step 2"},
+		"exchanged places": moved{store},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := audit.Earlier(t.Context(), reader, store[2])
+			if !errors.Is(err, audit.ErrAltered) {
+				t.Errorf("got %d records and %v", len(got), err)
 			}
 		})
 	}
