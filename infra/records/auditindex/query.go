@@ -21,6 +21,8 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 500
+	// maxPage bounds the lines of a page in bytes, as records may contain code and requests.
+	maxPage = 32 << 20
 )
 
 // place is a record's position in the order of time, and the position of its line.
@@ -59,7 +61,10 @@ func (x *Index) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 		places = places[:limit]
 		page.Next = places[limit-1].cursor()
 	}
-	page.Items, err = x.load(ctx, places)
+	var n int
+	if page.Items, n, err = x.load(ctx, places); n < len(places) {
+		page.Next = places[max(n, 1)-1].cursor()
+	}
 	return page, err
 }
 
@@ -86,7 +91,8 @@ func (x *Index) Threats(ctx context.Context, q audit.Query) ([]audit.Record, err
 	if err != nil {
 		return nil, fmt.Errorf("list threats: %w", x.noted(err))
 	}
-	return x.load(ctx, places)
+	records, _, err := x.load(ctx, places)
+	return records, err
 }
 
 // places returns the first records after from. A list by tenant, function, status or policy is merged from the lists
@@ -214,16 +220,28 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 	return all, rows.Err()
 }
 
-// load reads the records at places from the store. Several goroutines decode them.
-func (x *Index) load(ctx context.Context, places []place) ([]audit.Record, error) {
-	found := make(map[place][]byte, len(places))
-	err := x.feed.lines(ctx, places, func(at place, line []byte) error {
-		found[at] = bytes.Clone(line)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read records: %w", err)
+// load reads the records at the first n places from the store: as many as maxPage allows, and at least one. Several
+// goroutines decode them.
+func (x *Index) load(ctx context.Context, places []place) (_ []audit.Record, n int, err error) {
+	found, room := make(map[place][]byte, len(places)), maxPage
+	for some := len(places); n < len(places); {
+		some = min(some, len(places)-n)
+		size, err := x.read(ctx, places[n:n+some], room, found)
+		if errors.Is(err, errLarge) && some == 1 && n > 0 {
+			break
+		}
+		switch {
+		case err == nil:
+			n, room = n+some, room-size
+		case !errors.Is(err, errLarge):
+			return nil, 0, fmt.Errorf("read records: %w", err)
+		case some > 1:
+			some = (some + 3) / 4
+		default:
+			room = math.MaxInt
+		}
 	}
+	places = places[:n]
 	records := make([]audit.Record, len(places))
 	const share = 50
 	var group errgroup.Group
@@ -238,7 +256,22 @@ func (x *Index) load(ctx context.Context, places []place) ([]audit.Record, error
 		})
 	}
 	_ = group.Wait() // none of them fails: a line that cannot be read is passed over
-	return slices.DeleteFunc(records, func(r audit.Record) bool { return r.ID == "" }), nil
+	return slices.DeleteFunc(records, func(r audit.Record) bool { return r.ID == "" }), n, nil
+}
+
+// errLarge is the error of reading more than there is room for.
+var errLarge = errors.New("the records are too large")
+
+// read adds the lines at places to found, and returns their size.
+func (x *Index) read(ctx context.Context, places []place, room int, found map[place][]byte) (size int, err error) {
+	err = x.feed.lines(ctx, places, func(at place, line []byte) error {
+		if size += len(line); size > room {
+			return errLarge
+		}
+		found[at] = bytes.Clone(line)
+		return nil
+	})
+	return size, err
 }
 
 // ownMark is the prefix of an index's cursors. No store's cursor has it.

@@ -20,6 +20,8 @@ const (
 	maxLimit     = 500
 	// maxScan bounds what one List reads; it then returns a short page and a cursor.
 	maxScan = 256 << 20
+	// matchCost is what a byte of a returned record counts of maxScan: a page is at most about 32 MiB of records.
+	matchCost = 8
 )
 
 // List returns records newest first, by the time they were received. It reads the days' files backwards, without an
@@ -129,6 +131,7 @@ func (t *tree) listDay(w *walk, from cursor) (*cursor, error) {
 		}
 		w.budget -= len(line)
 		if r, ok := w.match(line); ok {
+			w.budget -= (matchCost - 1) * len(line)
 			held.add(r, offset)
 		}
 	}

@@ -19,6 +19,8 @@ const (
 	maxReads = 1000
 	// maxKeys is the number of keys above which a step back in time is made smaller.
 	maxKeys = 2000
+	// maxPage bounds the records of a page in bytes.
+	maxPage = 32 << 20
 )
 
 // List returns records newest first, by their IDs. S3 lists forwards only, so List goes back in time in steps that
@@ -63,6 +65,7 @@ type walk struct {
 	limit int
 	reads int
 	items []audit.Record
+	bytes int    // of the items
 	at    cursor // of the last record looked at
 	next  string
 }
@@ -128,7 +131,8 @@ func (w *walk) take(ctx context.Context, day string, keys []string) error {
 			w.at = cursor{day, idOf(key, w.dayPrefix(day))}
 			return nil
 		}
-		if len(w.items) == w.limit {
+		w.bytes += len(line)
+		if len(w.items) == w.limit || len(w.items) > 0 && w.bytes > maxPage {
 			w.next = w.at.String()
 			return errPage
 		}
