@@ -30,8 +30,10 @@ const (
 
 	maxLock  = 8 << 20
 	maxNotes = 4 << 20
-	// maxWhy bounds the text that says why a package is impure. Code of a package may have written it.
+	// maxWhy bounds the text that says why a package is impure, and each finding. Code of a package may have written it.
 	maxWhy = 1000
+	// maxFindings bounds the findings of a package.
+	maxFindings = 10
 )
 
 // A Note holds the findings about a package from when it was added.
@@ -42,6 +44,8 @@ type Note struct {
 	Impure string `json:"impure,omitempty"`
 	// Level is the danger level of the scan.
 	Level string `json:"level"`
+	// Findings are what the scan refused the package for, if an operator allowed it nevertheless.
+	Findings []string `json:"allowedFindings,omitempty"`
 	// Scripts lists packages with install scripts, which never ran.
 	Scripts []string `json:"installScripts,omitempty"`
 	// Exports are the names that the package exports, and Default those of the members of its default export. A function
@@ -135,10 +139,18 @@ func readNotes(text []byte) (map[string]Note, error) {
 func checkedNotes(notes map[string]Note) map[string]Note {
 	out := map[string]Note{}
 	for name, note := range notes {
-		note.Impure = shortened(note.Impure)
+		note.Impure, note.Findings = shortened(note.Impure), firstFindings(note.Findings)
 		out[name] = note
 	}
 	return out
+}
+
+// firstFindings returns the first findings of a package, shortened.
+func firstFindings(all []string) (some []string) {
+	for _, text := range all[:min(len(all), maxFindings)] {
+		some = append(some, shortened(text))
+	}
+	return some
 }
 
 // shortened returns the beginning of a text.
@@ -155,12 +167,12 @@ func readFile(dir, name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }()                                 // it was only read
+	defer func() { _ = root.Close() }()                                 // it was opened for reading only
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make it wait
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // it was opened for reading only
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -397,6 +409,7 @@ func (s *Store) Remove(names []string) (*Store, error) {
 // Note sets the findings about a package.
 func (s *Store) Note(name string, note Note) {
 	note.Range, note.Impure = s.lock.Packages[""].Dependencies[name], shortened(note.Impure)
+	note.Findings = firstFindings(note.Findings)
 	for _, place := range s.lock.closure(name) {
 		if s.lock.Packages[place].Scripts {
 			note.Scripts = append(note.Scripts, nameAt(place))

@@ -52,18 +52,23 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"dist-tags": map[string]string{"latest": latest}, "versions": versions})
 }
 
-// Publish adds a version of a package with files, given by path and content in turn.
+// Publish adds a version of a package with files, given by path and content in turn. It needs what the dependencies of
+// its package.json name.
 func (r *Registry) Publish(t testing.TB, name, version string, files ...string) {
 	t.Helper()
 	var b bytes.Buffer
 	zipped := gzip.NewWriter(&b)
 	archive := tar.NewWriter(zipped)
 	var errs []error
+	var manifest struct{ Dependencies map[string]string }
 	for i := 0; i < len(files); i += 2 {
 		err := archive.WriteHeader(&tar.Header{Name: "package/" + files[i], Mode: 0o644, Typeflag: tar.TypeReg,
 			Size: int64(len(files[i+1]))})
 		_, written := archive.Write([]byte(files[i+1]))
 		errs = append(errs, err, written)
+		if files[i] == "package.json" {
+			errs = append(errs, json.Unmarshal([]byte(files[i+1]), &manifest))
+		}
 	}
 	if err := errors.Join(append(errs, archive.Close(), zipped.Close())...); err != nil {
 		t.Fatal(err)
@@ -76,6 +81,7 @@ func (r *Registry) Publish(t testing.TB, name, version string, files ...string) 
 	if r.versions[name] == nil {
 		r.versions[name] = map[string]any{}
 	}
-	r.versions[name][version] = map[string]any{"dist": map[string]string{"tarball": r.URL + at,
-		"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}}
+	r.versions[name][version] = map[string]any{"dependencies": manifest.Dependencies,
+		"dist": map[string]string{"tarball": r.URL + at,
+			"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}}
 }
