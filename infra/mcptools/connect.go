@@ -80,7 +80,7 @@ func (u *unreachableError) Error() string { return u.text }
 
 func (u *unreachableError) Unwrap() error { return u.cause }
 
-// cause returns what is behind an error that is worded for guests, or "".
+// cause returns the cause of an error that is worded for guests, or "".
 func cause(err error) string {
 	if u := (*unreachableError)(nil); errors.As(err, &u) && u.cause != nil {
 		return u.cause.Error()
@@ -98,6 +98,8 @@ func reason(err error) string {
 	switch {
 	case errors.Is(err, address.ErrRefused):
 		return address.ErrRefused.Error()
+	case errors.Is(err, outbound.ErrHeaders):
+		return outbound.ErrHeaders.Error()
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "it refuses connections"
 	case errors.As(err, &name):
@@ -163,11 +165,11 @@ func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &brokenError{err: err}
 	}
 	switch {
-	case r.Method == http.MethodGet && res.StatusCode >= 400: // it will not be listened to, and may be asked all the same
+	case r.Method == http.MethodGet && res.StatusCode >= 400: // it has no stream of changes, and can be asked all the same
 		res.StatusCode = http.StatusMethodNotAllowed
 	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden,
 		res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
-		_ = res.Body.Close() // nothing more is wanted of it
+		_ = res.Body.Close() // the rest is not needed
 		return nil, &brokenError{status: res.StatusCode}
 	}
 	return res, nil

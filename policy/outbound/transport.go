@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -17,6 +18,8 @@ import (
 var (
 	// ErrTooLarge is wrapped by the error of an exchange whose response has too many bytes.
 	ErrTooLarge = errors.New("the response is larger than the limit")
+	// ErrHeaders is wrapped by the error of an exchange whose response has headers that are too long.
+	ErrHeaders = errors.New("the headers of the response are longer than 64 KiB")
 	// ErrTooSlow is wrapped by the error of an exchange that took too long.
 	ErrTooSlow = errors.New("the response takes longer than the timeout")
 )
@@ -131,6 +134,9 @@ func (l Limits) Bound(next http.RoundTripper) http.RoundTripper {
 			if errors.Is(context.Cause(ctx), ErrTooSlow) {
 				err = fmt.Errorf("%w: %w", ErrTooSlow, err)
 			}
+			if longHeaders(err) {
+				err = fmt.Errorf("%w: %w", ErrHeaders, err)
+			}
 			done()
 			return nil, err
 		}
@@ -146,6 +152,13 @@ func (l Limits) Bound(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
+// longHeaders reports whether net/http stopped reading headers at maxHeaderBytes, which it says only in words.
+func longHeaders(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "server response headers exceeded") ||
+		strings.Contains(text, "response header list larger than advertised limit")
+}
+
 func isStream(h http.Header) bool {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	return err == nil && kind == "text/event-stream"
@@ -154,7 +167,7 @@ func isStream(h http.Header) bool {
 // body is the bounded body of a response.
 type body struct {
 	from io.ReadCloser
-	ctx  context.Context // that of the exchange, whose cause of ending a reader wants to know
+	ctx  context.Context // of the exchange; its cause says why the exchange ended
 	left int64
 	done func()
 }

@@ -99,9 +99,9 @@ func TestHostileServers(t *testing.T) {
 			patience, false, outbound.ErrTooLarge},
 		"endless status": {func(c net.Conn) { endless(c, "x") }, patience, false, nil},
 		"endless header": {func(c net.Conn) { _, _ = io.WriteString(c, ok+"X: "); endless(c, "x") }, patience, false,
-			nil},
+			outbound.ErrHeaders},
 		"endless headers": {func(c net.Conn) { _, _ = io.WriteString(c, ok); endless(c, "X: y\r\n") }, patience, false,
-			nil},
+			outbound.ErrHeaders},
 		"endless trailers": {func(c net.Conn) {
 			_, _ = io.WriteString(c, ok+"Transfer-Encoding: chunked\r\n\r\n0\r\n")
 			endless(c, "X: y\r\n")
