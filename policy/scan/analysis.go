@@ -28,6 +28,8 @@ type scanned struct {
 	// work is the work that the scan took.
 	work   int
 	syntax *threat.SyntaxError
+	// accepted reports that esbuild found no error in the source.
+	accepted bool
 }
 
 // analysis holds what the analyses of all sources of an input share.
@@ -54,6 +56,7 @@ func (a *analysis) source(code, language, file string, work int) *scanned {
 		b = syntax.BudgetFor(&o, work)
 		t, out.syntax, out.costly = syntax.Parse(&o, language, a.cheap, b)
 	}
+	out.accepted = t != nil && t.Transformed
 	if t == nil {
 		out.stuckAt = start
 	}

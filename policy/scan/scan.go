@@ -110,7 +110,7 @@ func (s *Scanner) scan(in *Input, cheap bool) Result {
 	}
 	total.finish()
 	if in.Syntax && out.Syntax == nil {
-		out.Syntax = in.firstError()
+		out.Syntax = in.firstError(sources)
 		out.Telemetry.IsValid = out.Telemetry.IsValid && (out.Syntax == nil || out.Syntax.File != "")
 	}
 	out.Matches = s.matches(in)
@@ -123,11 +123,16 @@ const filesFactor = 4
 // syntaxFactor multiplies the work of a scan to the work that the search for a syntax error may take.
 const syntaxFactor = 4
 
-// firstError returns the first syntax error of the sources in turn, unless the work for the search runs out.
-func (in *Input) firstError() *threat.SyntaxError {
+// firstError returns the first syntax error of the sources in turn, unless the work for the search runs out. The scan
+// has sent some of them through esbuild already.
+func (in *Input) firstError(scanned []*scanned) *threat.SyntaxError {
 	b := cost.New(syntaxFactor * cost.WorkFor(in.Bytes()))
-	for _, p := range in.parts() {
-		if e := syntax.ErrorIn(p.text, p.language, b); e != nil {
+	for i, p := range in.parts() {
+		e := scanned[i].syntax
+		if e == nil && !scanned[i].accepted {
+			e = syntax.ErrorIn(p.text, p.language, b)
+		}
+		if e != nil {
 			e.File = p.file
 			return e
 		}

@@ -19,6 +19,8 @@ type Tree struct {
 	Text string
 	// Place maps an offset in Text to one in the caller's code. Nil means that they are the same.
 	Place func(int) int
+	// Transformed reports that esbuild accepted the caller's code and that the tree is of what it generated.
+	Transformed bool
 }
 
 // ParseTree parses code of any shape that executions accept: statements as in the body of an async function, a module,

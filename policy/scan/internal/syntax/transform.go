@@ -44,6 +44,7 @@ func transformTree(o *Outline, language string, b *cost.Budget) (*Tree, *threat.
 	if err != nil {
 		return nil, nil
 	}
+	t.Transformed = true
 	inner := t.Place
 	outer := g.place(o.Src)
 	t.Place = func(offset int) int {
