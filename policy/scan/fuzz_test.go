@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"flag"
 	"math"
 	"path/filepath"
 	"strings"
@@ -13,9 +14,15 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// FuzzScan checks that any bytes get a consistent decision within the bound of work and in no more time than the
-// largest ordinary code takes. The time shows work that is not counted, even on a slow machine.
+// FuzzScan checks that any bytes get a consistent decision within the bound of work, and in a time that is in proportion
+// to what the largest ordinary code takes. The time shows work that is not counted. A search for such code allows three
+// times as much. A run of the seeds allows ten times: how the two kinds of code compare depends on the caches of the
+// machine (1.8 times on one, 3.4 on another), and work that grows with the square of the size takes far more than ten.
 func FuzzScan(f *testing.F) {
+	factor := time.Duration(10)
+	if search := flag.Lookup("test.fuzz"); search != nil && search.Value.String() != "" {
+		factor = 3
+	}
 	archives, _ := filepath.Glob(filepath.Join("testdata", "corpus", "*.txtar"))
 	for _, name := range archives {
 		archive, err := txtar.ParseFile(name)
@@ -37,7 +44,7 @@ func FuzzScan(f *testing.F) {
 	}
 	set := policy.Default()
 	ordinary := strings.Repeat(ordinaryUnit, most/len(ordinaryUnit))
-	allowed := func() time.Duration { return 3 * fastest(func() { set.Decide(policy.Request{Code: ordinary}) }) }
+	allowed := func() time.Duration { return factor * fastest(func() { set.Decide(policy.Request{Code: ordinary}) }) }
 	longest := allowed()
 	f.Fuzz(func(t *testing.T, code string, typed bool) {
 		language := "javascript"
@@ -56,11 +63,11 @@ func FuzzScan(f *testing.F) {
 		if taken, most := scan.Work(code, language); taken > most {
 			t.Errorf("%d units of work, of %d", taken, most)
 		}
-		// Processor time, too, is longer on a machine that others use. A time that seems too long is measured again,
-		// beside the one it is compared with.
+		// Processor time also grows when other processes use the machine. A time that seems too long is measured again,
+		// together with its reference.
 		for tries, longest := 0, longest; took > longest && len(code) <= full; tries++ {
 			if tries == 5 {
-				t.Errorf("%v; three times the largest ordinary code takes %v", took, longest)
+				t.Errorf("%v; %d times the largest ordinary code takes %v", took, factor, longest)
 				break
 			}
 			took, longest = fastest(func() { set.Decide(policy.Request{Code: code, Language: language}) }), allowed()
