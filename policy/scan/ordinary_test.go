@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/airlock-run/airlock/policy"
@@ -23,6 +24,9 @@ func TestOrdinaryCode(t *testing.T) {
 			"function A() {} function B() {} __extends(B, A); B.__proto__ = A",
 		"a feature test": "var freeProcess = typeof process == 'object' && process;\n" +
 			"try { freeProcess && freeProcess.binding && freeProcess.binding('util') } catch (e) {}",
+		"two old copies of debug": strings.Repeat("(() => { function make(fd) {\n"+
+			"var tty_wrap = process.binding('tty_wrap'); switch (tty_wrap.guessHandleType(fd)) { case 'TTY': return fd }\n"+
+			"} make(process.env.DEBUG_FD) })();\n", 2),
 		"the kind of a constructor": "const tag = (v) => Object.prototype.toString.call(v), own = (o, k) => " +
 			"Object.prototype.hasOwnProperty.call(o, k);\n[tag(Function), own((() => {}).constructor, 'a')]",
 		"an own property named __proto__": "const o = {}; for (const k of Object.keys(input)) if (k === '__proto__') " +

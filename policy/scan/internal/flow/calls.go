@@ -17,8 +17,8 @@ type call struct {
 	isNew bool
 	// received marks a call on a receiver, x.f(), so that this in a plain function is x instead of the global object.
 	received bool
-	// foreign marks a call whose first argument is a name that the code does not declare, outside one whose first argument
-	// the caller passes in.
+	// foreign marks a call whose first argument is a name that the code does not declare; outside marks one whose first
+	// argument comes from the caller.
 	foreign, outside bool
 	// passed marks f.apply(x, arguments), which calls f as the function around it was called.
 	passed bool
@@ -277,14 +277,15 @@ func (cs *calls) idle(c call) bool {
 var idleCode = regexp.MustCompile(`^\s*(((return\s+)?this|return\s+(async )?function ?\*? ?\(\) ?\{ ?\}(\(\))?)` +
 	`\s*;?)?\s*$`)
 
-// harmlessBinding reports whether an argument of process.binding names one that libraries test for, and that runs
-// nothing.
+// harmlessBinding reports whether an argument of process.binding names one that libraries look for, and that starts
+// nothing and opens no file.
 func harmlessBinding(name *value) bool {
 	if name == nil || name.alt != nil || name.kind != kindText {
 		return false
 	}
 	switch name.text {
-	case "buffer", "config", "constants", "types", "util":
+	case "buffer", "config", "constants", "http_parser", "icu", "natives", "os", "stream_wrap", "tty_wrap", "types", "url",
+		"util", "uv", "v8", "zlib":
 		return true
 	}
 	return false
