@@ -36,10 +36,10 @@ func Reserved(name string) bool {
 // would become members of it.
 func builtin(name string) bool {
 	switch name {
-	case "airlock", "api", "secrets", "addEventListener", "removeEventListener",
+	case "airlock", "api", "secrets", "Temporal", "addEventListener", "removeEventListener",
 		"dispatchEvent", "onerror", "reportError", "Crypto",
 		"CryptoKey", "SubtleCrypto", "CustomEvent", "ErrorEvent", "MessageChannel", "MessageEvent", "MessagePort",
-		"QuotaExceededError", "URLPattern", "navigator", "Performance", "PerformanceEntry",
+		"QuotaExceededError", "URLPattern", "WebSocket", "navigator", "Performance", "PerformanceEntry",
 		"PerformanceMark", "PerformanceMeasure", "ByteLengthQueuingStrategy", "CountQueuingStrategy",
 		"CompressionStream", "DecompressionStream", "TextDecoderStream", "TextEncoderStream",
 		"ReadableByteStreamController", "ReadableStreamBYOBReader", "ReadableStreamBYOBRequest",

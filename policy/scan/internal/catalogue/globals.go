@@ -22,7 +22,7 @@ func globals(mods map[string]*Symbol) map[string]*Symbol {
 		out[name] = &Symbol{Name: name, Class: true, Callable: true}
 	}
 	// Their members are functions, and a function's constructor is Function.
-	for _, name := range []string{"Math", "JSON", "console", "Intl", "Atomics", "crypto", "performance"} {
+	for _, name := range []string{"Math", "JSON", "console", "Intl", "Temporal", "Atomics", "crypto", "performance"} {
 		out[name] = &Symbol{Name: name, rest: plain(name+".*", NoRole)}
 	}
 	for _, name := range []string{"parseFloat", "isNaN", "isFinite", "structuredClone"} {
