@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/airlock-run/airlock/infra/internal/testserver"
 )
 
 const program = "versitygw-v1.8.0"
@@ -88,16 +90,14 @@ func Start() (*Server, error) {
 	cmd := exec.Command(path, "--port", address, "--access", accessKey, "--secret", secretKey,
 		"--quiet", "posix", "--versioning-dir", filepath.Join(root, "versions"), filepath.Join(root, "data"))
 	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = dieWithParent()
-	if err := cmd.Start(); err != nil {
+	ended, err := testserver.Start(cmd)
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(root))
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
 	s := &Server{Endpoint: "http://" + address, stop: func() {
 		_ = cmd.Process.Kill() // it may have ended already
 		<-ended
-		_ = os.RemoveAll(root) // a folder that stays behind harms no test
+		_ = os.RemoveAll(root) // a folder that remains does not affect other tests
 	}}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

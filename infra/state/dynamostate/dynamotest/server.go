@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/airlock-run/airlock/infra/internal/testserver"
 	"github.com/airlock-run/airlock/infra/state/dynamostate"
 )
 
@@ -25,6 +26,7 @@ type Server struct {
 	// Endpoint is its URL.
 	Endpoint string
 	cmd      *exec.Cmd
+	ended    <-chan error
 	client   *dynamodb.Client
 	named    atomic.Int64
 }
@@ -53,8 +55,8 @@ func Start() (*Server, error) {
 	s := &Server{Endpoint: "http://127.0.0.1:" + strconv.Itoa(port)}
 	s.cmd = exec.Command("node", "--import", survive, filepath.Join(folder, "node_modules", "dynalite", "cli.js"),
 		"--host", "127.0.0.1", "--port", strconv.Itoa(port), "--createTableMs", "0")
-	s.cmd.Stderr, s.cmd.SysProcAttr = os.Stderr, dieWithParent()
-	if err := s.cmd.Start(); err != nil {
+	s.cmd.Stderr = os.Stderr
+	if s.ended, err = testserver.Start(s.cmd); err != nil {
 		return nil, err
 	}
 	s.client = dynamodb.New(dynamodb.Options{Region: "us-east-1", BaseEndpoint: aws.String(s.Endpoint),
@@ -87,7 +89,7 @@ func (s *Server) wait() error {
 // Stop ends the server.
 func (s *Server) Stop() {
 	_ = s.cmd.Process.Kill() // it may have ended already
-	_ = s.cmd.Wait()
+	<-s.ended
 }
 
 // Table creates a table and returns its name.

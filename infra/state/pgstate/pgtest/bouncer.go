@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/airlock-run/airlock/infra/internal/testserver"
 )
 
 // bouncerConfig makes PgBouncer assign another session to each transaction. A session that waits longest is next.
@@ -26,8 +28,9 @@ default_pool_size = 4
 max_client_conn = 1000
 `
 
-// Bouncer starts a PgBouncer from Debian's package in front of the server, which pools by transaction, and returns what
-// makes the URL of a database lead through it. It skips the test if PgBouncer is not installed.
+// Bouncer starts a PgBouncer from Debian's package in front of the server, which pools by transaction, and returns a
+// func that changes the URL of a database so that it leads through the PgBouncer. It skips the test if PgBouncer is not
+// installed.
 func (s *Server) Bouncer(t testing.TB) (through func(url string) string) {
 	t.Helper()
 	const program = "/usr/sbin/pgbouncer"
@@ -47,13 +50,14 @@ func (s *Server) Bouncer(t testing.TB) (through func(url string) string) {
 	}
 	cmd := exec.Command(program, "--quiet", config)
 	cmd.Dir, cmd.SysProcAttr = dir, unprivileged()
-	if err := cmd.Start(); err != nil {
+	ended, err := testserver.Start(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended already
-		_ = cmd.Wait()
-		_ = os.RemoveAll(dir) // a folder that stays behind harms no test
+		<-ended
+		_ = os.RemoveAll(dir) // a folder that remains does not affect other tests
 	})
 	through = func(url string) string {
 		t.Helper()

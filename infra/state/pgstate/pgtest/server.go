@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/airlock-run/airlock/infra/internal/testserver"
 )
 
 // A Server is a server on a Unix socket in a temporary folder. Stop must be called.
@@ -24,7 +26,7 @@ type Server struct {
 	root   string
 	flags  []string
 	cmd    *exec.Cmd
-	exited chan error
+	exited <-chan error
 	named  atomic.Int64
 }
 
@@ -79,11 +81,10 @@ func (s *Server) Run() error {
 		"max_connections=600", "-c", "shared_buffers=64MB", "-c", "fsync=off", "-c", "log_min_messages=fatal"}, s.flags...)
 	s.cmd = exec.Command(filepath.Join(s.bin, "postgres"), args...)
 	s.cmd.Dir, s.cmd.SysProcAttr, s.cmd.Stderr = s.root, unprivileged(), os.Stderr
-	if err := s.cmd.Start(); err != nil {
+	var err error
+	if s.exited, err = testserver.Start(s.cmd); err != nil {
 		return err
 	}
-	s.exited = make(chan error, 1)
-	go func() { s.exited <- s.cmd.Wait() }()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -112,7 +113,7 @@ func (s *Server) Halt() {
 // Stop ends the server and removes what it stored.
 func (s *Server) Stop() {
 	s.Halt()
-	_ = os.RemoveAll(s.root) // a folder that stays behind harms no test
+	_ = os.RemoveAll(s.root) // a folder that remains does not affect other tests
 }
 
 func (s *Server) url(database string) string {

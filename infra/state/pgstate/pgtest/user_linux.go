@@ -23,13 +23,12 @@ func account() (uid, gid int, needed bool) {
 	return uid, gid, true
 }
 
-// unprivileged makes a program run without root's rights, and end with this process.
+// unprivileged makes a program run without root's rights.
 func unprivileged() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
 	if uid, gid, needed := account(); needed {
-		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}
-	return attr
+	return nil
 }
 
 // giveAway makes the account own a folder.

@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/airlock-run/airlock/infra/internal/testserver"
 )
 
 // A Server is a running server. Stop must be called.
@@ -21,6 +23,7 @@ type Server struct {
 	// Endpoint is its URL.
 	Endpoint string
 	cmd      *exec.Cmd
+	ended    <-chan error
 	client   *sqs.Client
 	named    atomic.Int64
 }
@@ -41,15 +44,16 @@ func Start() (*Server, error) {
 		return nil, nil //nolint:nilnil // not installed
 	}
 	cmd := exec.Command("node", "--input-type=module", "--eval", script)
-	cmd.Dir, cmd.Stderr, cmd.SysProcAttr = folder, os.Stderr, dieWithParent()
+	cmd.Dir, cmd.Stderr = folder, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	ended, err := testserver.Start(cmd)
+	if err != nil {
 		return nil, err
 	}
-	s := &Server{cmd: cmd}
+	s := &Server{cmd: cmd, ended: ended}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		s.Stop()
@@ -64,7 +68,7 @@ func Start() (*Server, error) {
 // Stop ends the server.
 func (s *Server) Stop() {
 	_ = s.cmd.Process.Kill() // it may have ended already
-	_ = s.cmd.Wait()
+	<-s.ended
 }
 
 // Queue creates a queue whose messages go to a dead-letter queue after so many deliveries, and returns the URLs of
