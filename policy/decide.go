@@ -21,8 +21,8 @@ func (s *Set) DecideWith(ctx context.Context, r Request, scanner scan.Func) (Dec
 	return s.decide(ctx, r, false, scanner)
 }
 
-// Analyze decides about code that is not going to run. The decision is that of Decide, and it also holds a syntax error
-// that the scan did not notice, or one in a file beside the code. It costs a second parse.
+// Analyze decides about code that is not going to run. The decision equals that of Decide. It also holds a syntax error
+// that the scan did not notice, or one in another file of the request. It costs a second parse.
 func (s *Set) Analyze(r Request) Decision {
 	d, _ := s.decide(context.Background(), r, true, s.scanner.Scan) // this scan never fails
 	return d

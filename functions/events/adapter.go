@@ -106,7 +106,7 @@ func ParseBound(data []byte) (map[Kind]execution.Request, error) {
 	return bound, nil
 }
 
-// Answer serves one event of any kind but Direct and Enveloped with the executions that run makes of it, and gives
+// Answer serves one event of any kind but Direct and Enveloped with the executions that run makes of it, and returns
 // the JSON that its source expects: an HTTP answer, a list of failed messages, or the Result. HTTP kinds always have
 // an answer; SQS always has one unless the batch cannot be read. For the others an *execution.Error asks the provider
 // to keep the event or deliver it again, as the deployment says: nothing is dropped. The invocations that run is

@@ -104,7 +104,7 @@ func TestDetectRefusesBrokenJSON(t *testing.T) {
 	}
 }
 
-// TestEveryPublishedSample goes through every sample event that the provider's library ships: what is not served is
+// TestEveryPublishedSample detects every sample event that the provider's library ships. An event that is not served is
 // refused under its own name.
 func TestEveryPublishedSample(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/aws/aws-lambda-go").Output()

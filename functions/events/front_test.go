@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdaurl"
 )
 
-// behind starts a real HTTP server and gives the front before it.
+// behind starts a real HTTP server and returns the front before it.
 func behind(t *testing.T, h http.HandlerFunc) http.Handler {
 	t.Helper()
 	server := httptest.NewServer(h)

@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// An invocation that lies elsewhere is run as if it had come by itself; nothing else that lies there is.
+// An invocation that was handed over runs as if it had arrived itself. Nothing else in the store runs.
 func TestHandedOver(t *testing.T) {
 	const id = "exec_01JD0000000000000000000000"
 	invocation, err := json.Marshal(execution.Invocation{Airlock: 1, ID: id, Via: execution.ViaHTTP,

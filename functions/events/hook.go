@@ -11,7 +11,7 @@ import (
 )
 
 // chosen returns the answer of bound code: a value {status, headers, body} is the whole answer, any other value its
-// body. If the code did not complete, the answer holds the fact and the ID, and nothing of the code.
+// body. If the code did not complete, the answer says so and names the execution's ID, and reveals nothing of the code.
 func chosen(result execution.Result, named []string) reply {
 	switch result.Status {
 	case execution.Completed:

@@ -32,8 +32,7 @@ func TestHookInput(t *testing.T) {
 	}
 }
 
-// Credentials do not reach the code, whatever kind of event carries them and whoever is
-// authenticated.
+// Credentials do not reach the code, whatever kind of event carries them and whoever the caller is.
 func TestHookInputHidesCredentials(t *testing.T) {
 	names := []string{
 		"authorization", "proxy-authorization", "cookie", "Set-Cookie", "X-Api-Key", "x_api_key", "x-auth-token",

@@ -46,7 +46,7 @@ func (w work) answerQueue(ctx context.Context, payload []byte) (json.RawMessage,
 }
 
 func (w work) runMessage(ctx context.Context, message lambdaevents.SQSMessage) error {
-	message.ReceiptHandle = "" // lets its holder delete the message: no business of the code
+	message.ReceiptHandle = "" // lets its holder delete the message, which code must not do
 	maps.DeleteFunc(message.MessageAttributes,
 		func(name string, _ lambdaevents.SQSMessageAttribute) bool { return webhook.Credential(name) })
 	request, err := w.request(Queue, []byte(message.Body), message)

@@ -48,7 +48,7 @@ func failures(t *testing.T, raw json.RawMessage) []string {
 	return ids
 }
 
-// picky fails on the platform's side for code "down", and lets the guest fail for code "throw".
+// picky returns a platform error for the code "down", and a failed result for the code "throw".
 func picky() *recorder {
 	return &recorder{answer: func(inv execution.Invocation) (execution.Result, error) {
 		r := completed("1")

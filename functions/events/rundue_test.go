@@ -87,7 +87,8 @@ func TestRunDueOfMessages(t *testing.T) {
 	}
 }
 
-// Whoever is asked later than the execution may begin runs nothing: somebody else may have been asked meanwhile.
+// A function that is invoked after the latest start of an execution runs nothing: another function may have run it
+// meanwhile.
 func TestStartBefore(t *testing.T) {
 	t.Parallel()
 	bound := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

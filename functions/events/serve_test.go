@@ -23,7 +23,7 @@ import (
 const envelope = `{"airlock":1,"id":"exec_0123456789","request":{"code":"1"},"caller":{"tenant":"t"},"via":"http",` +
 	`"receivedAt":"2026-01-02T03:04:05Z","queueMs":1.5,"stream":true}`
 
-// done is a Run that gives a good result.
+// done is a Run that returns a completed result.
 func done(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Result, error) {
 	return execution.Result{ID: inv.ID, Status: execution.Completed, Result: json.RawMessage(`"<b>"`)}, nil
 }
@@ -217,7 +217,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// waiting is a Run that waits for its context and says when it began.
+// waiting is a Run that signals when it began and waits for its context.
 func waiting(began chan<- struct{}) events.Run {
 	return func(ctx context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Result, error) {
 		began <- struct{}{}
@@ -241,7 +241,8 @@ func TestCancelFrom(t *testing.T) {
 	if b, err := io.ReadAll(r); err != nil || !strings.Contains(string(b), `"status":"cancelled"`) {
 		t.Errorf("%s, %v", b, err)
 	}
-	// The word may come before the invocation. The empty line is not taken from the pipe before the one before was heeded.
+	// A cancellation may arrive before its invocation. The empty line is read from the pipe only after the line before
+	// it was handled.
 	for _, line := range []string{"exec_early000000\n", "\n"} {
 		if _, err := io.WriteString(out, line); err != nil {
 			t.Fatal(err)
@@ -253,7 +254,7 @@ func TestCancelFrom(t *testing.T) {
 	}
 }
 
-// What code prints within a few milliseconds is read at once.
+// Lines that code prints within a few milliseconds arrive in one read.
 func TestStreamGathersLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		goOn := make(chan struct{})

@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// A stream gathers lines for so long, or until it has so many bytes: waking the reader for each line would cost more
-// than what most programs compute between two lines.
+// A stream gathers lines for this long, or until it has this many bytes: waking the reader for each line would cost
+// more than most programs compute between two lines.
 const (
 	gatherTime  = 5 * time.Millisecond
 	gatherBytes = 8 << 10
@@ -23,7 +23,7 @@ type stream struct {
 	mu    sync.Mutex
 	more  *sync.Cond
 	lines bytes.Buffer
-	due   bool // what is there is to be read
+	due   bool // the reader may take what there is
 	timer *time.Timer
 	ended bool
 	done  func() // cancels the execution's context
@@ -69,7 +69,7 @@ func (st *stream) add(e execution.Event, last bool) {
 	}
 }
 
-// flush lets the reader have what is there.
+// flush lets the reader take what there is.
 func (st *stream) flush() {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write what the examples print into thei
 
 var tier = regexp.MustCompile(`(?m)^// tier: (\w+)$`)
 
-// recorded counts records; where they go is not what the examples are about.
+// recorded is a record store that only counts: the examples do not depend on a real one.
 type recorded int
 
 func (r *recorded) Append(context.Context, audit.Record) error {
@@ -32,7 +32,7 @@ func (r *recorded) Append(context.Context, audit.Record) error {
 	return nil
 }
 
-// Each example prints and gives what its .out says, under its tier, by the way every execution takes.
+// Under its tier, each example prints and returns what its .out file says. It takes the path of every execution.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("*.js")
 	if err != nil || len(files) != 20 {
@@ -103,7 +103,8 @@ func example(t *testing.T, r *runner.Runner, name string) {
 	}
 }
 
-// transcript is what a reader of the example would want to see: output, then the value, or why there is none.
+// transcript returns what a reader of the example wants to see: its output, then its value or the reason why there is
+// none.
 func transcript(r execution.Result) string {
 	var b strings.Builder
 	b.WriteString(r.Output)

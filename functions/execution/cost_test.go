@@ -59,7 +59,7 @@ func deepFiles() string {
 	return b.String()[1:]
 }
 
-// fastest returns the processor time of the cheapest of a few runs, which others on the machine disturb the least.
+// fastest returns the processor time of the cheapest of a few runs, which other processes disturb the least.
 func fastest(do func()) time.Duration {
 	used := func() time.Duration {
 		var r syscall.Rusage
@@ -83,7 +83,7 @@ var decodings = map[string]func([]byte){
 	"members": func(b []byte) { _, _, _ = execution.TakeMembers(b, "callback") },
 }
 
-// TestDecodingCosts holds that no shape costs more than four times the plainest body of its size.
+// TestDecodingCosts checks that no shape costs more than four times the plainest body of its size.
 func TestDecodingCosts(t *testing.T) {
 	bodies := costlyBodies()
 	for way, decode := range decodings {
@@ -91,7 +91,7 @@ func TestDecodingCosts(t *testing.T) {
 		for name, body := range bodies {
 			const times = 4
 			took := fastest(func() { decode([]byte(body)) })
-			for tries := 0; took > times*plain && tries < 40; tries++ { // both approach what they take undisturbed
+			for tries := 0; took > times*plain && tries < 40; tries++ { // both approach the time that they take undisturbed
 				plain = min(plain, fastest(func() { decode([]byte(bodies["zeros"])) }))
 				took = min(took, fastest(func() { decode([]byte(body)) }))
 			}
@@ -115,8 +115,8 @@ func BenchmarkDecodingCosts(b *testing.B) {
 	}
 }
 
-// FuzzDuplicates holds that what is decoded has no name twice, which the decoder itself does not look for: what it
-// takes, a strict reader takes.
+// FuzzDuplicates checks that a strict reader accepts whatever DecodeRequest accepts. The decoder itself does not look
+// for duplicate names.
 func FuzzDuplicates(f *testing.F) {
 	for _, body := range []string{
 		`{"code":"1","input":{"a":1,"a":2}}`, `{"code":"1","input":{"a":1,"\u0061":2}}`,

@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// Every document in testdata decodes to the contract's type and encodes to the same bytes: what one version wrote,
-// every later one reads. Files are added here, never changed.
+// Every document in testdata decodes to the contract's type and encodes to the same bytes: every version reads what
+// earlier ones wrote. Files are added here, never changed.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	kinds := []struct {

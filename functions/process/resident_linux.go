@@ -36,7 +36,7 @@ func recordStartUp() startUp {
 				part = mapping(fields[0])
 			}
 		case part != nil && fields[0] == "Anonymous:":
-			if fields[1] == "0" { // else a linker has written there, and the file is not what memory holds
+			if fields[1] == "0" { // otherwise a linker has written there, and memory differs from the file
 				s.program = append(s.program, part)
 			}
 			part = nil

@@ -27,7 +27,7 @@ type boundedRules struct {
 	// whole scans a whole text, tokens a Shallow one.
 	whole, tokens scan.Func
 	allowed       time.Duration
-	abandoned     atomic.Int64 // readings that are still at work
+	abandoned     atomic.Int64 // scans that are still running
 }
 
 func newBoundedRules(set *policy.Set) *boundedRules {
@@ -80,12 +80,12 @@ func (r *boundedRules) read(ctx context.Context, t scan.Input) (scan.Result, err
 	select {
 	case out := <-done:
 		if out.panic != nil {
-			panic(out.panic) // the rule that reads has failed, which denies
+			panic(out.panic) // the check that scans has failed, which denies
 		}
 		return out.found, out.err
 	case <-late.C:
 	}
-	tokens := t // the reading that was given up still looks at t
+	tokens := t // the scan that was given up still reads t
 	tokens.Shallow, tokens.Syntax = true, false
 	found, err := r.tokens(ctx, tokens)
 	found.Unfinished = true

@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// A scan that would never end has a named result: what its tokens say, marked as unanalysed; and the process is
-// spent until it has ended.
+// A scan that does not end in time is replaced by one of the tokens, marked as unanalysed, and the process is spent
+// until the first scan has ended.
 func TestScanGivenUp(t *testing.T) {
 	t.Parallel()
 	r := newBoundedRules(policy.Default())

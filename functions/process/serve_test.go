@@ -76,7 +76,7 @@ func TestServe(t *testing.T) {
 		r.Exception.Name != "TypeError" {
 		t.Errorf("%+v", r)
 	}
-	// A caller that hangs up ends the guest, and the account of it is kept.
+	// A caller that hangs up ends the guest, and the execution is recorded.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if r := run(3, ctx, "console.log('on'); for(;;){}",

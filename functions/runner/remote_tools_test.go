@@ -49,7 +49,7 @@ func (c *caller) Run(ctx context.Context, _ sandbox.Script, g sandbox.Grants) (s
 
 func (c *caller) Append(context.Context, audit.Record) error { return nil }
 
-// TestServerReplaced: a tool is called on the server that listed it when it was granted, or not at all.
+// TestServerReplaced: a tool is called on the server that listed it when the tool was granted, or not at all.
 func TestServerReplaced(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

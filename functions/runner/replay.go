@@ -50,7 +50,7 @@ func (r *Runner) Replay(ctx context.Context, rec audit.Record, earlier ...audit.
 	return r.replayOne(ctx, rec, &state)
 }
 
-// played is what a replayed execution led to.
+// played holds the results of a replayed execution.
 type played struct {
 	snapshot []byte
 	used     execution.Usage // by all segments

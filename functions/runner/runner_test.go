@@ -173,7 +173,7 @@ func TestCancelledContextStillRecords(t *testing.T) {
 	}
 }
 
-// What is no execution leaves no record: the platform failed, or the request is invalid.
+// An invocation that is no execution leaves no record: the platform failed, or the request is invalid.
 func TestErrorsLeaveNoRecord(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -206,8 +206,8 @@ func TestErrorsLeaveNoRecord(t *testing.T) {
 	}
 }
 
-// The gateway has decided before, by its own policy; what it decided reaches the function as the request's fields and
-// the token's scopes. The function decides again: the tighter of the two holds.
+// The gateway has decided before, by its own policy. Its decision reaches the function as the fields of the request and
+// the scopes of the token. The function decides again, and the tighter decision holds.
 func TestTighterDecisionHolds(t *testing.T) {
 	rules := func(text string) runner.Decider {
 		set, err := deployment.Parse("policy.yaml", []byte("version: 1\n"+text))
@@ -249,7 +249,7 @@ func TestTighterDecisionHolds(t *testing.T) {
 			}
 			inv := invocation(c.request)
 			inv.Scopes = c.scopes
-			// What the gateway's own policy decided is for invokers that write the record: it decides nothing here.
+			// The decision of the gateway's policy is for invokers that write the record. The function ignores it.
 			inv.Decision = func() execution.Decision {
 				return execution.Decision{Grants: json.RawMessage(`{"network":"public"}`)}
 			}
@@ -313,7 +313,7 @@ func TestKeepCode(t *testing.T) {
 	}
 }
 
-// A Runner is not built without what it needs to decide, run and record.
+// New refuses a Config without a sandbox, a policy or records.
 func TestNewChecksConfig(t *testing.T) {
 	f := &fixture{}
 	for name, cfg := range map[string]runner.Config{
@@ -329,8 +329,8 @@ func TestNewChecksConfig(t *testing.T) {
 	}
 }
 
-// The owner of a process puts its own decision into the record, so an account of what the owner has decided about
-// leaves the decision out. It says the same otherwise.
+// The owner of a process adds its own decision to the record, so the record of an execution that the owner has decided
+// about leaves the decision out. All else is the same.
 func TestAccountOfDecided(t *testing.T) {
 	account := func(scanned func() []byte) audit.Record {
 		f := &fixture{result: sandbox.Result{Value: []byte("1")}}

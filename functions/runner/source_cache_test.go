@@ -29,8 +29,8 @@ func (r *ran) Append(_ context.Context, rec audit.Record) error {
 	return nil
 }
 
-// Sources that were met may be named from then on, by the same tenant alone; what comes with another sum is refused;
-// and versions are told apart by all that makes them different.
+// Once sources were sent, the same tenant may name them instead. Sources that do not match their sum are refused, and
+// every difference between two versions separates them.
 func TestSourceCache(t *testing.T) {
 	did := &ran{}
 	r, err := runner.New(runner.Config{Sandbox: did, Policy: policy.Default(), Records: did})

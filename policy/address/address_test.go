@@ -123,7 +123,7 @@ func lastOf(block netip.Prefix) netip.Addr {
 	return a
 }
 
-// TestCarriers: no address that carries a closed one inside is reached, however far the host is opened.
+// TestCarriers: no address that embeds a forbidden one is reached, however far the host is opened.
 func TestCarriers(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -265,7 +265,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// FuzzHost: a host has one spelling, which stays what it is, and an address inside is never taken for a public one.
+// FuzzHost: a host has one canonical spelling, which is its own canonical form, and an internal address never passes
+// for a public one.
 func FuzzHost(f *testing.F) {
 	for _, s := range []string{"example.com", "EXAMPLE.com.", "127.1", "0x7f.1", "2130706433", "::1", "::ffff:10.0.0.1",
 		"bücher.example", "①②⑦.0.0.1", "a..b", "1.2.3.4.5", "0x", "a_b.example", "-a.b", "xn--a", "example.com。", "0.。",
@@ -287,7 +288,7 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
-// FuzzClassOf: what the standard library knows not to be a global unicast address is not public.
+// FuzzClassOf: an address that the standard library does not count as global unicast is not public.
 func FuzzClassOf(f *testing.F) {
 	for _, s := range []string{"1.1.1.1", "10.0.0.1", "::1", "2606:4700::1", "fe80::1", "::ffff:127.0.0.1",
 		"2002:7f00:1::"} {

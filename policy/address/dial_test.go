@@ -45,8 +45,8 @@ func reachable(t *testing.T) (port string, accepted *atomic.Int64) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), accepted
 }
 
-// TestDial: the address that is connected to obeys the rules, whatever a name server answers and however often it
-// changes its mind.
+// TestDial: the address that is connected to obeys the rules, whatever a name server answers and however often its
+// answer changes.
 func TestDial(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -96,7 +96,8 @@ func TestDial(t *testing.T) {
 	}
 }
 
-// TestRebinding: a name that was public when it was looked at, and leads inside when it is dialled, is refused.
+// TestRebinding: a name that resolved to a public address when it was checked, and to an internal one when it is
+// dialled, is refused.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	port, accepted := reachable(t)

@@ -64,7 +64,7 @@ func (v *Verifier) promised(c *chain, l link) {
 	}
 }
 
-// kept reports what anchors promise and the store no longer has.
+// kept reports the records that anchors name and the store no longer has.
 func (v *Verifier) kept(c *chain) {
 	for c.skip() { // a chain may end in what retention took
 	}

@@ -29,8 +29,8 @@ const takenAt = "time "
 //
 //	— name signature
 //
-// The lines after the tree hash are extension lines of the format; the lines of the writers are the tree's leaves. A
-// checkpoint stands for itself: a later one is no larger log in which this one is found.
+// The lines after the tree hash are extension lines of the format; the lines of the writers are the tree's leaves. Each
+// checkpoint is independent: unlike the checkpoints of a transparency log, a later one does not extend an earlier one.
 func SignCheckpoint(heads []Head, at time.Time, signer note.Signer) ([]byte, error) {
 	lines := make([]string, 0, len(heads))
 	for _, h := range heads {

@@ -32,5 +32,6 @@
 //
 // # Where to go from here
 //
-// Start with [Record] and [Seal]. Every room but the sandbox may import this package, and it imports none.
+// Start with [Record] and [Seal]. Every package outside sandbox may import this package; it imports nothing of the
+// module but leaves.
 package audit

@@ -1,6 +1,6 @@
 package audit
 
-// marks finds any of a number of texts in another one in a single pass.
+// marks tells in a single pass whether a text contains any of several others.
 type marks struct {
 	// pairs holds a bit for each two bytes that a mark begins with.
 	pairs [1 << 16 / 64]uint64

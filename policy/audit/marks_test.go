@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzMarks: a text holds a mark if and only if it contains one.
+// FuzzMarks: marked reports true if and only if the text contains one of the marks.
 func FuzzMarks(f *testing.F) {
 	r, err := NewRedactor(RedactConfig{Secrets: []string{"hunter22-hunter22", "schlüssel", "\x00\xff\x00\xff\x00\xff"}})
 	if err != nil {

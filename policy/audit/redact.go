@@ -204,7 +204,8 @@ func pairName(v []any) (string, bool) {
 	return name, ok
 }
 
-// empty reports whether a value tells nothing. It stays, so that a record still shows that nothing was sent.
+// empty reports whether a value holds no information. Such a value stays, so that a record still shows that nothing was
+// sent.
 func empty(v any) bool { return v == nil || v == "" || v == Redacted }
 
 // plain returns a name in the form in which names of secrets are compared.

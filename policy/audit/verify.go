@@ -230,7 +230,7 @@ func (v *Verifier) missing(writer string, c *chain, stop int64, fault Fault, id 
 		if c.skip() {
 			continue
 		}
-		if v.report.full() { // a forged number must not keep us busy
+		if v.report.full() { // a forged number must not cost much work
 			v.report.Omitted++
 			c.next = stop
 			break

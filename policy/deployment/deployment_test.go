@@ -19,7 +19,7 @@ import (
 )
 
 // TestDeploymentCorpus checks every file of the corpus with both readers: Parse and the JSON Schema. The comment of a
-// bad file is the error of Parse. One that starts with "only here" is beyond what a schema can say.
+// bad file is the error of Parse. One that starts with "only here" is a fault that a schema cannot express.
 func TestDeploymentCorpus(t *testing.T) {
 	schema := compiledSchema(t)
 	archives, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))

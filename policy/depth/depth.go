@@ -1,7 +1,7 @@
 // Package depth limits the nesting of JSON values that cross a boundary: requests, results, and the arguments and
 // answers of tools. Most JSON parsers recurse and fail on values far shallower than JSON permits.
 //
-// Start with [Over]. Every room may import the package; it imports nothing of the module.
+// Start with [Over]. Every package may import it; it imports nothing of the module.
 package depth
 
 import (

@@ -37,7 +37,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// FuzzOver holds the pass against a decoder, and its path within bounds.
+// FuzzOver compares Over with a decoder, and checks that its path is short.
 func FuzzOver(f *testing.F) {
 	for _, s := range []string{`{"a":[{"b":[]}]}`, `[[["]"]]]`, `{"\"":{"\\":[]}}`, `"`, `{"a`, "]]]["} {
 		f.Add(s, 2)
@@ -58,8 +58,8 @@ func FuzzOver(f *testing.F) {
 	})
 }
 
-// levels counts how deep a decoded value nests. Members of the same name hide one another from it, which keep the
-// text's depth.
+// levels counts how deep a decoded value nests. It does not see a member that a later one of the same name replaces,
+// although that counts for the depth of the text.
 func levels(v any) int {
 	most := 0
 	switch v := v.(type) {

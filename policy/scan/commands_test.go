@@ -6,8 +6,8 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// No guest can run commands, so that libraries which can do so elsewhere are not refused under tiers that refuse only
-// critical code. What is refused is a command that the code surely runs and names, and what only attacks run.
+// No guest can run commands, so libraries that run them elsewhere are not refused under tiers that refuse only critical
+// code. A command that the code names and certainly runs is refused, and so is one that only attacks run.
 func TestCommandsOfLibraries(t *testing.T) {
 	t.Parallel()
 	const cp = "const cp = require('child_process');\n"
@@ -48,7 +48,7 @@ func TestCommandsOfLibraries(t *testing.T) {
 	}
 }
 
-// Commands that the code names and surely runs are refused, however they are written.
+// Commands that the code names and certainly runs are refused, however they are written.
 func TestCommandsOfAttacks(t *testing.T) {
 	t.Parallel()
 	const cp = "const cp = require('child_process');\n"

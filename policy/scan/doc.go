@@ -5,9 +5,9 @@
 // Proxy and bound functions. What merely looks like an attack in a comment, a string or a property name is no finding.
 //
 // A scan is bounded in depth and in work. Work is counted and grows with the size of the code, so the same code always
-// has the same result. Code that no parser here accepts, because the engine is the judge of syntax, or that would take
-// too much work, is scanned by tokens, marked unanalysed and scored medium.
+// has the same result. Some code is scanned by its tokens alone, marked unanalysed and scored medium: code that no
+// parser here accepts, although the engine might, and code that would take too much work.
 //
 // Start with [Scanner.Scan]. [Source] scans a single source. Package policy imports this package, as do the processes
-// that scan on behalf of others; it imports only leaves of room policy.
+// that scan on behalf of others; it imports only leaves below policy.
 package scan

@@ -6,7 +6,7 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// What a function would do that no code calls is a note under the tiers that refuse only critical code.
+// Findings in a function that no code calls are notes under the tiers that refuse only critical code.
 func TestDormantFunctions(t *testing.T) {
 	t.Parallel()
 	library := "const lib = (function () { function template(s) { return Function('return ' + s) }\n" +
@@ -75,8 +75,8 @@ func TestDormantFunctions(t *testing.T) {
 	}
 }
 
-// Code that never runs in the sandbox is a note: what follows a return, and what a test of the host rules out. Code
-// that looks alike and runs is refused.
+// Findings in code that never runs in the sandbox are notes: after a return, or in a branch for other hosts. Similar
+// code that runs is refused.
 func TestBranchesThatNeverRun(t *testing.T) {
 	t.Parallel()
 	lib := func(code string) map[string]string { return map[string]string{"lib.js": code} }
@@ -150,8 +150,8 @@ func TestBranchesThatNeverRun(t *testing.T) {
 	}
 }
 
-// The helpers of compilers are known by their code where a minifier renamed them. Functions that look alike, and call
-// what they are given, are not among them.
+// Helpers of compilers are recognized by their code where a minifier renamed them. Similar functions that call their
+// arguments are not taken for helpers.
 func TestRenamedHelpers(t *testing.T) {
 	t.Parallel()
 	bundle := func(helper, use string) string {
@@ -182,8 +182,8 @@ func TestRenamedHelpers(t *testing.T) {
 	}
 }
 
-// No number of unusual findings is critical under a tier that refuses only critical code. What uses a power, or carries
-// the environment, counts besides.
+// No number of unusual findings is critical under a tier that refuses only critical code. Findings that use a power, or
+// that send the environment, count in addition.
 func TestUnusualFindings(t *testing.T) {
 	t.Parallel()
 	const modules = "const http = require('http'), zlib = require('node:http2'), net = require('net');\n"

@@ -35,7 +35,7 @@ type Powers struct {
 	ReadFiles  bool     `json:"readFiles,omitempty"`
 	WriteFiles bool     `json:"writeFiles,omitempty"`
 	Modules    []string `json:"modules,omitempty"`
-	// Dormant means that what functions do which no code of the input calls is no threat.
+	// Dormant means that a function that no code of the input calls is no threat, whatever it does.
 	Dormant bool `json:"dormant,omitempty"`
 	// Packages are those of the deployment that code may import.
 	Packages []string `json:"packages,omitempty"`

@@ -83,8 +83,8 @@ func TestDormantAmongManyModules(t *testing.T) {
 	}
 }
 
-// A string that a function is given is no code where the function may be a timer only because a helper is called with
-// both. What the string does counts all the same.
+// A string argument is not code if its function may be a timer only because a helper is called with timers and with
+// other functions. Findings in the string count all the same.
 func TestStringsForMixedFunctions(t *testing.T) {
 	t.Parallel()
 	const helper = "function bind(o, f) { return f && f.bind(o) }\n" +

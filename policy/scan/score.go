@@ -52,9 +52,9 @@ func (s *scanned) dormant(h *flow.Hit, g *Powers) bool {
 // sure reports whether the code leads to a place by variables and calls alone.
 func (s *scanned) sure(place any) bool { return s.functions == nil || s.functions.Sure(place) }
 
-// confined reports whether a category is of what code does to its own guest. Code that may run strings as code can do
-// all of that in ways that no scan follows, so that under such a tier it is worth a note and no refusal. The same holds
-// of ways to the network, which no guest has but those that the tier grants.
+// confined reports whether findings of a category concern only the guest itself. Code that may run strings as code can
+// do all of that in ways that no scan follows, so under such a tier these findings are notes and refuse nothing. The
+// same holds for the network: a guest reaches only what its tier grants.
 func confined(category string) bool {
 	switch category {
 	case threat.PrototypePollution, threat.ModuleLoading, threat.EnvironmentAccess, threat.BufferManipulation,
@@ -64,9 +64,9 @@ func confined(category string) bool {
 	return false
 }
 
-// unusual reports whether a finding is of what code does to its own guest or of what cannot succeed. Libraries have
-// such code for other hosts, so under a tier that refuses only critical code no number of such findings is critical.
-// Commands, files and the like are among them unless the code surely leads there; see Sure of package reach.
+// unusual reports whether a finding concerns only the guest itself, or something that cannot succeed. Libraries contain
+// such code for other hosts, so under a tier that refuses only critical code no number of these findings is critical.
+// Commands, files and the like count as unusual unless the code certainly reaches them; see Sure of package reach.
 func (s *scanned) unusual(h *flow.Hit) bool {
 	switch h.Category {
 	case threat.CommandExecution:

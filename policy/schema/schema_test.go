@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A number costs the library the digits that it stands for, so those of no language are refused.
+// The library computes with every digit that a number stands for, so numbers beyond every language's range are refused.
 func TestHostileNumbers(t *testing.T) {
 	t.Parallel()
 	for _, number := range []string{

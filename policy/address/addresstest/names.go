@@ -1,5 +1,5 @@
-// Package addresstest has a name server for tests of what dials by name: it can change its mind between two questions.
-// Only tests import it. Start reading at [Names].
+// Package addresstest provides a DNS server for tests of code that dials by name. Its answer can change between two
+// queries. Only tests import it. Start reading at [Names].
 package addresstest
 
 import (
@@ -12,14 +12,14 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Server is a DNS server. Each question for IPv4 addresses gets the next of its answers, and the last one from then on.
+// Server is a DNS server. Each query for IPv4 addresses gets the next of its answers, and the last one from then on.
 type Server struct {
 	conn    net.PacketConn
 	answers [][]netip.Addr
-	asked   atomic.Int64 // questions for IPv4 addresses
+	asked   atomic.Int64 // queries for IPv4 addresses
 }
 
-// Names starts a server that ends with the test, and returns a resolver that asks it alone.
+// Names starts a server that ends with the test, and returns a resolver that queries no other.
 func Names(t testing.TB, answers ...[]netip.Addr) (*Server, *net.Resolver) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -35,7 +35,7 @@ func Names(t testing.TB, answers ...[]netip.Addr) (*Server, *net.Resolver) {
 	}}
 }
 
-// Asked returns how many questions for IPv4 addresses there were.
+// Asked returns the number of queries for IPv4 addresses.
 func (s *Server) Asked() int64 { return s.asked.Load() }
 
 func (s *Server) serve() {

@@ -1,4 +1,4 @@
-// Package quote shortens what messages quote from callers. Only the packages of room policy import it.
+// Package quote shortens what messages quote from callers. Only packages below policy import it.
 package quote
 
 import (

@@ -29,10 +29,10 @@ const (
 	RoleGetPrototype
 	RoleDescriptor
 	RoleDescriptors
-	RoleIdentity // gives its first argument: Proxy, Object.create, Object.freeze …
+	RoleIdentity // returns its first argument: Proxy, Object.create, Object.freeze …
 	RoleAssign   // Object.assign(target, …)
 	RoleDefine   // Object.defineProperty(target, …)
-	RoleValues   // Object.values, Object.entries: the members come out unnamed
+	RoleValues   // Object.values, Object.entries: returns the members without their names
 	RoleCharCode
 	RoleDecode // atob, unescape, decodeURIComponent, Buffer.from
 	RoleEncode // btoa

@@ -19,7 +19,7 @@ type findings struct {
 	// uses are the places that call a symbol; hostile holds the commands that attacks feed, mentioned the symbols found.
 	uses               map[*catalogue.Symbol][]any
 	hostile, mentioned map[*catalogue.Symbol]bool
-	// feed is what the command is given that is recorded next.
+	// feed is the input of the command that is recorded next.
 	feed Feed
 	// aimed are the ways to the network that the code uses with a host it names.
 	aimed   map[*catalogue.Symbol]bool
@@ -43,17 +43,17 @@ type Hit struct {
 	Message  string
 	// Compiles marks code that Function, a timer or a module of Node builds, as libraries do with templates and schemas.
 	Compiles bool
-	// Uses are the places that call what the finding names, like In. Of commands only those count that the code or the
-	// caller feeds.
+	// Uses are the places that call what the finding names, like In. A call of a command counts only if its input comes
+	// from the code or the caller.
 	Uses []any
-	// Attack marks what no program does that means well. It is critical, whatever its category is.
+	// Attack marks what no well-meaning program does. It is critical in every category.
 	Attack bool
 	// Idle marks code built at run time that does nothing by itself, such as Function("return this").
 	Idle bool
 	// In is the function of the tree that holds the place, or the branch of it as a *syntax.Region; nil at the top level.
 	In any
-	// Vain marks a way to the network that no tier has and that the code aims at no host it names, and the reading of a
-	// single variable of the environment. Libraries have both.
+	// Vain marks a use of the network that no tier provides and that names no host, and the reading of a single
+	// environment variable. Libraries contain both.
 	Vain bool
 	// Extends marks a change that only gives the prototype of a built-in class a new method, as libraries do.
 	Extends bool

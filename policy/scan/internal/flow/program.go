@@ -37,7 +37,7 @@ type variable struct {
 	now, all *value
 	home     *function
 	branch   int
-	// free is the name of a variable that the code does not declare, stands the host's global of that name.
+	// free is the name of a variable that the code does not declare, stands is the host's global of that name.
 	free   string
 	stands *value
 	listed bool // among the names that the code does not declare

@@ -38,8 +38,7 @@ func (w *walker) property(p js.Property, under *node) *node {
 	return into
 }
 
-// method walks a method of an object or class. What calls it without its name being mentioned, calls it once owner is
-// live.
+// method walks a method of an object or class. A caller that does not mention its name calls it once owner is live.
 func (w *walker) method(m *js.MethodDecl, under, owner *node) *node {
 	f := w.function(m, m.Params, m.Body.List)
 	if m.Name.Private != nil {

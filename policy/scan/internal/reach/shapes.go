@@ -6,7 +6,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// Minifiers rename the helpers of compilers. What these functions tell them by is their code.
+// Minifiers rename the helpers of compilers. The functions below recognize helpers by their code.
 
 // isInterop reports whether a function is esbuild's __toESM, under whatever name: it copies the members of a module
 // into an object, and sets the object's "default" to the module.

@@ -151,7 +151,7 @@ func present(e js.IExpr) bool {
 	return isPresent(object, member(d))
 }
 
-// returned walks a call whose value is stored. Of the calls that load a module, what the module exports is stored.
+// returned walks a call whose value is stored. If the call loads a module, the exports of the module are stored.
 func (w *walker) returned(e *js.CallExpr, into *node) {
 	if specifier, ok := required(e); ok {
 		into.leadTo(w.graph.module(w.file, specifier))

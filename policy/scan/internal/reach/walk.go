@@ -17,7 +17,7 @@ type walker struct {
 	file string
 	// wrapper is the function around a module in a bundle, if the current code is in one.
 	wrapper *wrapper
-	// result is what the current function returns into; nil stands for the code around its calls.
+	// result is the node that receives what the current function returns; nil stands for the code around its calls.
 	result *node
 	// returning is the result of the function that is walked next.
 	returning *node
