@@ -35,7 +35,7 @@ func Load(
 		}),
 		config.WithAPIOptions([]func(*middleware.Stack) error{bound}),
 	)...)
-	// The clients that look up credentials have their options by now. The limits of other clients are their own.
+	// The clients that look up credentials already have their options. Other clients have limits of their own.
 	loaded.APIOptions = nil
 	return loaded, err
 }
@@ -53,7 +53,7 @@ func bound(stack *middleware.Stack) error {
 				return nil, err
 			}
 			if answer, ok := out.RawResponse.(*smithyhttp.Response); ok {
-				return answer.Response, nil // whose body becomes a bounded one
+				return answer.Response, nil // its body is replaced by a bounded one
 			}
 			return nil, errors.New("the response is not HTTP")
 		})

@@ -14,15 +14,16 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-// With certificates of the deployment's own, a look-up is bounded too, and its caller needs no deadline: a server that
-// never ends its answer is waited for a few seconds, and one whose answer never ends is read to the bound.
+// A look-up with the deployment's own certificates is bounded too, without a deadline of the caller: it waits a few
+// seconds for a server that stalls, and reads an endless answer only up to the limit.
 func TestLookupsAreBounded(t *testing.T) {
 	silent := make(chan struct{})
 	for name, c := range map[string]struct {
 		serve http.HandlerFunc
 		want  error
 	}{
-		// It does not return when its client leaves: the end of its answer can arrive before the client has closed.
+		// The handler does not return when its client leaves: the end of its answer could arrive before the client has
+		// closed.
 		"silent": {func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
 			<-silent
@@ -31,7 +32,7 @@ func TestLookupsAreBounded(t *testing.T) {
 			for _, err := w.Write([]byte(`{"Token":"`)); err == nil; {
 				_, err = w.Write(make([]byte, 64<<10))
 			}
-		}, nil}, // the decoder's error comes first; the bound ends what is read after it
+		}, nil}, // the decoder's error comes first; the limit ends the reading after it
 		"endless spaces": {func(w http.ResponseWriter, _ *http.Request) {
 			spaces := make([]byte, 64<<10)
 			for i := range spaces {

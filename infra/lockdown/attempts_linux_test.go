@@ -81,7 +81,7 @@ func attempts(p plan) map[string]func() error {
 		"alg socket":     socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0),
 		"multipath tcp":  socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP),
 		"listen":         func() error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
-		// Numbers of allowed calls in the places of refused arguments.
+		// Numbers of allowed calls in place of refused arguments.
 		"socket of kind read":  socket(unix.SYS_READ, unix.SYS_WRITE, unix.SYS_CLOSE),
 		"socket of kind mmap":  socket(unix.AF_INET, unix.SYS_MMAP, unix.SYS_MMAP),
 		"ioctl with a number":  raw(unix.SYS_IOCTL, unix.SYS_READ, unix.SYS_WRITE),
@@ -92,21 +92,20 @@ func attempts(p plan) map[string]func() error {
 	}
 }
 
-// raw makes a system call. For those that read their arguments, "bad address" is what the kernel says when no filter
-// does.
+// raw makes a system call. A call that reads its arguments fails with "bad address" if no filter refuses it.
 func raw(nr uintptr, args ...uintptr) func() error {
 	return func() error {
 		var a [6]uintptr
 		copy(a[:], args)
 		pid, _, errno := syscall.RawSyscall6(nr, a[0], a[1], a[2], a[3], a[4], a[5])
 		if nr == unix.SYS_CLONE && errno == 0 && pid == 0 {
-			syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0) // the fork that must not be
+			syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0) // the fork, which must not exist
 		}
 		return refused(errno)
 	}
 }
 
-// refused tells a refusal by a filter from any other failure, which would prove nothing.
+// refused reports whether a filter refused a call. Any other failure proves nothing.
 func refused(errno syscall.Errno) error {
 	if errno == unix.EPERM || errno == unix.ENOSYS {
 		return errno
@@ -143,7 +142,7 @@ func execByHandle() error {
 	return refused(errno)
 }
 
-// fill does what a record store does with its folder.
+// fill uses a folder as a record store does.
 func fill(dir string) error {
 	sub := filepath.Join(dir, "a", "b")
 	if err := os.MkdirAll(sub, 0o755); err != nil {

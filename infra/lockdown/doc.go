@@ -1,7 +1,7 @@
-// Package lockdown confines this process irreversibly to what a function process needs. It is the wall behind the wasm
-// wall: a guest that escapes from its sandbox finds a process that can start no program, touch no other process, and
-// reach only the files and sockets that [Config] allows. A sealed process keeps its open descriptors and no call that
-// takes a path or an address.
+// Package lockdown confines this process irreversibly to what a function process needs. It is the second wall after
+// WebAssembly: a guest that escapes from its sandbox is in a process that can start no program, affect no other
+// process, and reach only the files and sockets that [Config] allows. A sealed process keeps its open descriptors and
+// no call that takes a path or an address.
 //
 // [Enforce] is called once, after everything is loaded. On Linux it stacks three walls, from kept pure-Go libraries
 // and without privileges: no_new_privs, Landlock (files, TCP ports, signals to others) and seccomp (system calls). A

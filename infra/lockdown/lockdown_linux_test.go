@@ -75,7 +75,7 @@ func child() int {
 	return 0
 }
 
-// locked runs a child under cfg and gives its report.
+// locked runs a child under cfg and returns its report.
 func locked(t *testing.T, network bool) report {
 	t.Helper()
 	ok := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") }))
@@ -142,7 +142,7 @@ func TestWalls(t *testing.T) {
 	}
 }
 
-// needs is the wall that refuses an attempt, where seccomp alone does not.
+// needs maps an attempt that seccomp alone does not refuse to the wall that does.
 func needs(attempt string, network bool) lockdown.Wall {
 	switch {
 	case strings.HasPrefix(attempt, "file "), strings.HasPrefix(attempt, "thread "):

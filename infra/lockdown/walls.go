@@ -20,7 +20,7 @@ type Wall string
 
 // The walls.
 const (
-	NoNewPrivs Wall = "no_new_privs"     // no program can give us more rights than we have
+	NoNewPrivs Wall = "no_new_privs"     // no program can give this process more rights than it has
 	Files      Wall = "landlock files"   // only the folders of Config
 	Ports      Wall = "landlock ports"   // only the TCP ports of Config
 	Signals    Wall = "landlock signals" // no signal to, and no abstract socket of, another process
@@ -31,7 +31,7 @@ const (
 	NoCode     Wall = "no new code"      // no memory becomes executable
 )
 
-// Walls lists the walls that stand and those that the kernel lacks, for the start-up log.
+// Walls lists the active walls and those that the kernel lacks, for the start-up log.
 type Walls struct {
 	Standing []Wall
 	Missing  []Wall

@@ -22,8 +22,8 @@ import (
 const (
 	notYet = "its server has not answered yet"
 
-	every   = time.Minute // between two looks at a server's tools, when it says nothing
-	calm    = time.Second // between two looks, whatever it says
+	every   = time.Minute // between two listings of a server's tools, if it reports no change
+	calm    = time.Second // between two listings in any case
 	listing = 10 * time.Second
 )
 
@@ -220,7 +220,7 @@ func (c *Catalogue) look(ctx context.Context, f *followed, session *sdk.ClientSe
 	changed chan<- struct{}) (*sdk.ClientSession, error) {
 	most := min(listing, f.server.Timeout)
 	if f.server.Command != "" {
-		most = f.server.Timeout // a command may install itself first
+		most = f.server.Timeout // a command may have to be installed first
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

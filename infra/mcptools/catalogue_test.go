@@ -20,8 +20,8 @@ import (
 type changing struct {
 	*sdk.Server
 	url  string
-	deaf atomic.Bool // nobody may listen
-	old  atomic.Bool // it knows no version without sessions
+	deaf atomic.Bool // it refuses the stream of changes
+	old  atomic.Bool // it supports no version without sessions
 }
 
 func (c *changing) offer(name string) {
@@ -109,7 +109,7 @@ func TestCatalogueHearsOfChanges(t *testing.T) {
 	}
 }
 
-// One that will not be listened to is asked all the same.
+// A server without a stream of changes is asked all the same.
 func TestCatalogueOfDeafServer(t *testing.T) {
 	t.Parallel()
 	upstream := serveChanging(t)
@@ -121,7 +121,7 @@ func TestCatalogueOfDeafServer(t *testing.T) {
 	until(t, c, "a:first")
 }
 
-// Servers that are replaced leave with their tools; those that stay keep what is known, in the new order.
+// The tools of replaced servers are removed; those of the remaining servers are kept, in the new order.
 func TestCatalogueReplace(t *testing.T) {
 	t.Parallel()
 	one, two, three := serveChanging(t), serveChanging(t), serveChanging(t)
@@ -137,7 +137,7 @@ func TestCatalogueReplace(t *testing.T) {
 		t.Error(c.Tools())
 	}
 	until(t, c, "c:first", "a:first")
-	one.offer("second") // it is still listened to
+	one.offer("second") // its stream of changes is still open
 	until(t, c, "c:first", "a:first", "a:second")
 	c.Replace(t.Context(), listed(t, `[]`))
 	until(t, c)

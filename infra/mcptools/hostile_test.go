@@ -22,7 +22,7 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-// lister is a server that answers tools/list as it likes.
+// lister is a server with arbitrary answers to tools/list.
 func lister(t *testing.T, list func(w io.Writer, cursor string)) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,13 +99,13 @@ func writeTools(w io.Writer, n int, format string) {
 			_, _ = io.WriteString(w, ",")
 		}
 		if _, err := fmt.Fprintf(w, format, i); err != nil {
-			return // the client has enough
+			return // the client has stopped reading
 		}
 	}
 	_, _ = io.WriteString(w, "]}")
 }
 
-// TestHugeLists: what a server lists is bounded in bytes, tools and pages, and so is the memory that it takes.
+// TestHugeLists: the list of a server is bounded in bytes, tools and pages, and so is the memory that it takes.
 func TestHugeLists(t *testing.T) {
 	small := `{"name":"t%d","inputSchema":{"type":"object"}}`
 	for name, c := range map[string]struct {
@@ -155,8 +155,8 @@ func TestHugeLists(t *testing.T) {
 	}
 }
 
-// TestHostileNames: a tool whose name the language or a reader would take for something else is left out, and the log
-// says so; what nobody sees in descriptions and schemas is escaped.
+// TestHostileNames: a tool whose name the language or a reader would confuse with another is left out, and the log says
+// so; invisible characters in descriptions and schemas are escaped.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	names := []string{"then", "__proto__", "constructor", "toJSON", "valueOf", "x\u202ey", "x\u200by", "x\x1b[2J", "",
@@ -194,8 +194,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestServerIdentity: the same namespace with another URL, secret or header is another server, and each tool says
-// whose it is.
+// TestServerIdentity: the same namespace with another URL, secret or header is another server, and each tool names its
+// server.
 func TestServerIdentity(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
@@ -251,7 +251,7 @@ func TestManyServersOfOneHost(t *testing.T) {
 	until(t, c, strings.Fields(strings.Join(want, " "))...)
 }
 
-// offerer is a server that has resources and prompts, and answers each method with the text that answers has for it.
+// offerer is a server with resources and prompts. It answers each method with the text in answers.
 func offerer(t *testing.T, answers map[string]string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -302,7 +302,7 @@ func offersOf(t *testing.T, answers map[string]string) (*mcptools.Catalogue, exe
 	return c, all[0]
 }
 
-// TestHostileOffers: what a server says of its resources and prompts has no invisible characters and no secret, and is
+// TestHostileOffers: the texts of a server's resources and prompts have no invisible characters and no secret, and are
 // bounded. An entry whose name or URI would have to change is left out.
 func TestHostileOffers(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ const asksForInput = "2026-07-28"
 // maxQuestion bounds what a person is shown of a server's question, in bytes.
 const maxQuestion = 4 << 10
 
-// roundState is what one round of a call tells the next.
+// roundState is the state that one round of a call passes to the next.
 type roundState struct {
 	Key   string   `json:"key,omitempty"`  // of the only form
 	Keys  []string `json:"keys,omitempty"` // of several forms
@@ -41,7 +41,7 @@ func capabilities(session *sdk.ClientSession, asks bool) sdk.Meta {
 }
 
 // callTool calls a tool. If ctx allows it, the error may be a *toolinput.Request: the server asks a person for input. q
-// may be nil: then the server has been told that nobody can be asked while a call goes on.
+// may be nil: then the server was told that it cannot ask during a call.
 func callTool(
 	ctx context.Context, server *Server, session *sdk.ClientSession, q *questions, given *sdk.CallToolParams,
 	secret string,

@@ -79,7 +79,7 @@ func TestServerAsksForInput(t *testing.T) {
 	}
 }
 
-// What a server asks a person for has no secret, is bounded, and is one form.
+// The form that a person sees has no secret and is bounded, and there is one form for all questions.
 func TestHostileForms(t *testing.T) {
 	t.Parallel()
 	form := func(message string, schema any) sdk.InputRequestMap {
@@ -90,7 +90,7 @@ func TestHostileForms(t *testing.T) {
 		name          string
 		asked         sdk.InputRequestMap
 		state         string
-		detail, wrong string // wrong is the refusal; "" if the person is asked
+		detail, wrong string // the refusal; "" if the person is asked
 	}{
 		{"markup", form("<img src=x onerror=alert(1)>", object), "s", "<img src=x onerror=alert(1)>", ""},
 		{"invisible characters", form("a\u202eb\x1b[2J", object), "s", `a\u{202e}b\u{1b}[2J`, ""},

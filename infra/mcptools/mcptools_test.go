@@ -27,7 +27,7 @@ type upstream struct {
 	deleted  chan struct{}
 	over     chan struct{}
 	lost     atomic.Bool // forget the session of the next call
-	busy     atomic.Bool // take no call once
+	busy     atomic.Bool // refuse the next call
 }
 
 type counted struct {
@@ -96,7 +96,7 @@ func serve(t *testing.T) *upstream {
 	return u
 }
 
-// An opening counts the session that a response begins, before its client can read the response.
+// opening counts the session that a response begins before its client can read the response.
 type opening struct {
 	http.ResponseWriter
 	sessions *atomic.Int32
@@ -177,7 +177,7 @@ func TestCalls(t *testing.T) {
 	}
 	e.Close()
 	<-u.deleted
-	// Another execution meets nothing of the first.
+	// Another execution sees no state of the first.
 	second := u.servers(t, "").Begin()
 	defer second.Close()
 	if out, err := call(t, second, "add", `{"n":1}`); err != nil || out != `{"n":1}` {
@@ -261,7 +261,7 @@ func TestCatalogue(t *testing.T) {
 	if len(names) != 8 || !names["sums:dash-ed.name"] {
 		t.Error(names)
 	}
-	// A server that is down attaches nothing, and stops nothing.
+	// A server that is down contributes no tools and delays nothing.
 	u.CloseClientConnections()
 	u.Close()
 	down := mcptools.Open(ctx, u.servers(t, ""), http.DefaultTransport, slog.New(slog.DiscardHandler))

@@ -24,7 +24,7 @@ import (
 	"github.com/airlock-run/airlock/infra/mcptools"
 )
 
-// The test binary is the server: its first argument says which.
+// The test binary is the server; its first argument names which one.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "server" {
 		os.Exit(serveAs(os.Args[2]))
@@ -85,7 +85,8 @@ func serveAs(kind string) int {
 	return 0
 }
 
-// stay waits for the end of the process from outside. Without cgo, a select without cases would end it as a deadlock.
+// stay waits until the process is ended from outside. Without cgo, the runtime would report a select without cases as a
+// deadlock.
 func stay() { <-time.After(time.Hour) }
 
 // local opens a catalogue with a server of the test binary.

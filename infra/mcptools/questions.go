@@ -18,17 +18,17 @@ import (
 )
 
 // Servers that speak a protocol before asksForInput ask for input while a call goes on, by a request of their own
-// (elicitation/create). Nobody can answer it at once, so the server is told that there is no answer. If its tool then
-// succeeds, that is the result of the call. If it fails, a person is asked, and the call is made again: the same
-// questions then have the answers that were given.
+// (elicitation/create). Nobody can answer it at once, so the server gets an error. If its tool then succeeds, that is
+// the result of the call. If it fails, a person is asked, and the call is made again: the same questions then have the
+// answers that were given.
 
 // maxQuestions bounds how many questions one call may ask.
 const maxQuestions = 16
 
-// questions puts the questions of a server to the call that asks them. The protocol does not say which one it is.
+// questions assigns the questions of a server to the call that asks them. The protocol does not say which call that is.
 type questions struct {
 	mu    sync.Mutex
-	open  []*inquiry    // the calls that go on
+	open  []*inquiry    // the calls in progress
 	asks  bool          // the server has asked: its calls take turns from then on
 	turns chan struct{} // has a place for the call whose turn it is
 }
@@ -49,7 +49,7 @@ type answered struct {
 	Response toolinput.Response `json:"response"`
 }
 
-// inquiryState is what one round of a call tells the next.
+// inquiryState is the state that one round of a call passes to the next.
 type inquiryState struct {
 	Answers  []answered `json:"answers"`
 	Question string     `json:"question"` // the hash of the one that a person is asked

@@ -111,7 +111,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// TestBucketIndex checks what a bucket may hold in place of an index.
+// TestBucketIndex checks invalid content in place of a bucket's index.
 func TestBucketIndex(t *testing.T) {
 	s3test.SetEnvironment()
 	server, err := s3test.Start()

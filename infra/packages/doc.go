@@ -8,6 +8,6 @@
 //
 // An archive is hostile input. unpack.go bounds its size, its entries and their paths, and keeps only sources.
 //
-// The package imports s3objects and leaves of room policy. The function process and the command airlock packages import
+// The package imports s3objects and leaves below policy. The function process and the command airlock packages import
 // it. Start with [Open].
 package packages

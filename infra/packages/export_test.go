@@ -6,7 +6,7 @@ func Unpack(archive []byte) (map[string][]byte, error) {
 	return unpack(archive, &budget, source)
 }
 
-// ReadLock reads a lock and returns what its packages come to.
+// ReadLock reads a lock and returns the integrity of each of its packages.
 func ReadLock(text []byte) (closures []string, err error) {
 	l, err := readLock(text)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/infra/packages"
 )
 
-// TestHostileFolder checks folders that somebody has altered.
+// TestHostileFolder checks folders that an attacker has altered.
 func TestHostileFolder(t *testing.T) {
 	t.Parallel()
 	edit := func(t *testing.T, name string, change func(map[string]any)) {

@@ -48,7 +48,7 @@ func tarball(t testing.TB, heads ...*tar.Header) []byte {
 	return b.Bytes()
 }
 
-// release is what a registry says of a version whose archive is at a path.
+// release returns a registry's description of a version whose archive is at a path.
 func release(r *registry, path string, archive []byte, needs map[string]string) map[string]any {
 	r.archives[path] = archive
 	return map[string]any{"dependencies": needs,
@@ -160,7 +160,7 @@ func TestHostileRegistry(t *testing.T) {
 	}
 }
 
-// TestHostileEntries checks that what is no regular file is passed over, and that nothing is written but archives.
+// TestHostileEntries checks that entries that are not regular files are skipped, and that only archives are written.
 func TestHostileEntries(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -199,7 +199,7 @@ func TestHostileEntries(t *testing.T) {
 	}
 }
 
-// TestRegistryAnswers checks answers that are not those of a registry.
+// TestRegistryAnswers checks invalid answers of a registry.
 func TestRegistryAnswers(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -263,7 +263,8 @@ func TestRegistryAnswers(t *testing.T) {
 	})
 }
 
-// TestSameFileName checks that two packages whose names and versions read the same together keep their own archives.
+// TestSameFileName checks that two packages keep their own archives although their names and versions join to the same
+// text.
 func TestSameFileName(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -306,7 +307,7 @@ func TestCredentialsOfRegistry(t *testing.T) {
 	}
 }
 
-// FuzzRegistry lets a registry say anything of a package.
+// FuzzRegistry lets a registry describe a package with arbitrary bytes.
 func FuzzRegistry(f *testing.F) {
 	content := archive(f, "package/index.js", "1")
 	f.Add([]byte(`{"dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"dependencies":{"x":"^1","y":"npm:x@*"},"dist":{` +

@@ -36,7 +36,7 @@ func open(t *testing.T) (*s3objects.Store, string) {
 	return s, bucket
 }
 
-// Objects that come and go beside one another do so whole: that S3 is busy with one of them is nobody's failure.
+// Objects that are created and deleted concurrently are never partial, and a conflicting request to S3 causes no error.
 func TestComeAndGo(t *testing.T) {
 	s, _ := open(t)
 	var all sync.WaitGroup
@@ -62,7 +62,7 @@ func TestComeAndGo(t *testing.T) {
 	}
 }
 
-// Of many who make an object one does, unless they make the same.
+// If many create an object with different content, one succeeds; with the same content, all do.
 func TestCreateOnce(t *testing.T) {
 	s, _ := open(t)
 	for same, want := range map[bool]int{true: 12, false: 1} {
@@ -92,8 +92,8 @@ func TestCreateOnce(t *testing.T) {
 	}
 }
 
-// A server that refuses an object before it has read it, and hangs up, has its refusal lost: what is there is looked
-// at.
+// The refusal is lost if a server refuses an object before it has read it and hangs up. The store then reads what is
+// there.
 func TestRefusalLost(t *testing.T) {
 	bucket := server.Bucket(t)
 	real, err := url.Parse(server.Endpoint)

@@ -17,7 +17,7 @@ const (
 	fargate = "../fargate.yaml"
 )
 
-// tiers are those that the policy knows: a tier that grows must grow here too.
+// tiers are the tiers of the policy; a tier that grows must grow here too.
 func tiers() []contract.Tier {
 	var out []contract.Tier
 	for _, t := range policy.Builtin() {
@@ -47,8 +47,8 @@ func TestTemplatesKeepTheContract(t *testing.T) {
 	}
 }
 
-// TestRefused lays each patch of testdata/refused.txtar over the good template: exactly the violation that the patch is
-// named after must come out.
+// TestRefused lays each patch of testdata/refused.txtar over the good template: the result must be exactly the
+// violation that the patch is named after.
 func TestRefused(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/refused.txtar")
 	if err != nil {
@@ -89,7 +89,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// patched lays patch over a template: objects are merged, null takes away, everything else replaces.
+// patched applies a patch to a template: it merges objects, removes members whose patch is null, and replaces
+// everything else.
 func patched(t *testing.T, template, patch []byte) []byte {
 	t.Helper()
 	var under, over yaml.Node
@@ -161,8 +162,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// TestPackagesParameter checks that the parameter Packages takes only the place of the packages: it stands in the
-// resources of a policy statement, where a wildcard would grant more.
+// TestPackagesParameter checks that the parameter Packages accepts only the place of the packages: it becomes part of a
+// resource in a policy statement, where a wildcard would grant more.
 func TestPackagesParameter(t *testing.T) {
 	var template struct {
 		Parameters map[string]struct {

@@ -11,8 +11,8 @@ import (
 
 var pinned = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`)
 
-// TestWorkflows: what runs elsewhere runs the same checks as here, with actions that cannot change under us and with
-// no more rights than it needs.
+// TestWorkflows: workflows run the same checks as this machine, with pinned actions and with no more rights than they
+// need.
 func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../../../.github/workflows/*.yml")
 	if err != nil || len(files) == 0 {

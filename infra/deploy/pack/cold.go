@@ -52,7 +52,7 @@ func cold(ctx context.Context, t target, data []byte, n int, log io.Writer) (err
 		}
 		starts := make([]start, 0, n)
 		for range n {
-			if variant != "as packaged" { // the superuser writes to any folder, and the start before may have been his
+			if variant != "as packaged" { // root can write to any folder, and may have run the start before
 				if _, err := dropImages(filepath.Join(task, "cache")); err != nil {
 					return err
 				}
@@ -177,7 +177,7 @@ func dropImages(cache string) (dropped int, err error) {
 	return len(images), err
 }
 
-// readOnly removes the write permission from every folder of a tree, as in /var/task. It does not restrict root.
+// readOnly removes the write permission from every folder of a tree, as in /var/task. Root can still write.
 func readOnly(tree string) error { return folders(tree, 0o555) }
 
 func writable(tree string) error { return folders(tree, 0o755) }

@@ -68,7 +68,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// The root folder has each folder once, before what is in it, and only the data folder belongs to the image's user.
+// The root folder lists each folder once, before its content, and only the data folder belongs to the image's user.
 func TestRootFolder(t *testing.T) {
 	t.Parallel()
 	made, err := rootFolder([]entry{

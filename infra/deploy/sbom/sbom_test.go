@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestReleasedPrograms holds every module that is linked into a released program against the list of licences.
+// TestReleasedPrograms checks the licence of every module that is linked into a released program.
 func TestReleasedPrograms(t *testing.T) {
 	dir := t.TempDir()
 	sbom, licenses := filepath.Join(dir, "sbom.json"), filepath.Join(dir, "licenses.txt")

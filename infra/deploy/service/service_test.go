@@ -37,7 +37,7 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// systemd knows every line of the unit, and calls its exposure at most 2.0 of 10.
+// systemd accepts every line of the unit, and rates its exposure at most 2.0 of 10.
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	analyze := tool(t, "systemd-analyze")
@@ -92,7 +92,7 @@ func TestCompose(t *testing.T) {
 // Every setting that the files name exists, also those in their comments.
 func TestSettingsExist(t *testing.T) {
 	t.Parallel()
-	known := append(settings.Names(), "HOME", "XDG_CACHE_HOME") // the two are for the program's libraries
+	known := append(settings.Names(), "HOME", "XDG_CACHE_HOME") // these two are settings of libraries
 	named := regexp.MustCompile(`(?m)(?:name: |^ +)([A-Z][A-Z0-9]*_?[A-Z0-9_]*[A-Z])(?:[:,}]|$)|\b([A-Z][A-Z0-9_]{3,})=`)
 	found := 0
 	for _, pattern := range []string{"airlock.service", "compose.yaml", "kubernetes/*/*.yaml"} {

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// deployment is a bucket, function processes that read from it behind the Lambda API, and a gateway's client of both.
+// deployment is a bucket, function processes behind the Lambda API that read from it, and a gateway's client of both.
 type deployment struct {
 	bucket string
 	url    string
@@ -104,7 +104,7 @@ func (d *deployment) keys(t *testing.T) (keys []string) {
 	return keys
 }
 
-// direct invokes the function past the gateway, as somebody who may do that would.
+// direct invokes the function without the gateway, as a caller with that permission could.
 func (d *deployment) direct(t *testing.T, payload []byte) (answer string) {
 	t.Helper()
 	api := lambda.New(lambda.Options{BaseEndpoint: &d.url, Region: "us-east-1", Credentials: aws.AnonymousCredentials{},
@@ -136,7 +136,7 @@ func TestHandOver(t *testing.T) {
 	if len(keys) != 1 || !strings.HasPrefix(keys[0], "handover/"+large.ID+"/") {
 		t.Errorf("the bucket holds %q", keys)
 	}
-	// The same once more, as a gateway would whose first answer got lost: one object still.
+	// The same again, as by a gateway that lost the first answer: there is still one object.
 	if _, err := d.client.Invoke(t.Context(), large, nil); err != nil || len(d.keys(t)) != 1 {
 		t.Errorf("%v %q", err, d.keys(t))
 	}
@@ -188,7 +188,7 @@ func TestForgedHandovers(t *testing.T) {
 		"handover/../audit/" + victim.ID + "/" + strings.Repeat("1", 64) + ".json":      `{"code":"echo"}`,
 		"handover/exec_01JD0000000000000000000000/" + strings.Repeat("2", 64) + ".json": `{"code":"echo"}`,
 	} {
-		// Names with dots in them are no keys for every server: then there is nothing to be named either.
+		// Not every server accepts names with dots as keys. Then there is no such object either.
 		_, _ = server.Client(t).PutObject(t.Context(),
 			&s3.PutObjectInput{Bucket: &d.bucket, Key: &key, Body: strings.NewReader(body)})
 	}

@@ -99,7 +99,7 @@ type death struct {
 	code   string
 	status execution.Status
 	limit  string
-	slay   func(*os.Process) error // done to the process when it has printed something
+	slay   func(*os.Process) error // called with the process once it has printed something
 }
 
 func (d death) check(t *testing.T, v Invoker, n, pid int) {
@@ -130,7 +130,7 @@ func (d death) check(t *testing.T, v Invoker, n, pid int) {
 	if r.Result.DurationMs <= 0 || r.Result.Usage.WallMs <= 0 {
 		t.Errorf("%s: took %v ms", d.code, r.Result.DurationMs)
 	}
-	// A process that ends at once may lose its last words; one that stays does not.
+	// A process that ends at once may lose its last output; one that stays does not.
 	if d.code == "deaf" && len(seen) != 1 || !slices.Equal(seen, r.Result.Logs) {
 		t.Errorf("%s: %d logs were streamed and %d returned", d.code, len(seen), len(r.Result.Logs))
 	}

@@ -2,5 +2,5 @@
 
 package invoketest
 
-// freeze blocks forever, which is the closest that this system has to a frozen process.
+// freeze blocks forever, which comes closest to a frozen process on this system.
 func freeze() { select {} }

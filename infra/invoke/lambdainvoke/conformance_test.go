@@ -39,7 +39,7 @@ func service(t testing.TB, o invoketest.Options) string {
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		closing, cancel := context.WithCancel(context.Background())
-		cancel() // what a cancelled call left running is not waited for
+		cancel() // the test does not wait for executions that cancelled calls left running
 		_ = pool.Close(closing)
 		server.Close()
 	})

@@ -23,7 +23,7 @@ const (
 	resultLine = `{"result":{"id":"exec_00000000000000000000000001","status":"completed","result":1}}` + "\n"
 )
 
-// odd serves what a service, or what stands between, may answer, and counts how often it was asked.
+// odd serves answers that a service or a proxy may give, and counts requests.
 func odd(t *testing.T, answer http.HandlerFunc) (url string, asked *atomic.Int32) {
 	asked = new(atomic.Int32)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

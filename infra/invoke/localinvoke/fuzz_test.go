@@ -18,7 +18,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// lend is a function process that only says which address it was given, for the test to be the process in its place.
+// lend is a function process that only prints its address, so that the test can act as the process.
 func lend() {
 	if os.WriteFile(os.Getenv("LEND"), []byte(os.Getenv("AWS_LAMBDA_RUNTIME_API")), 0o600) != nil {
 		os.Exit(8)
@@ -26,8 +26,8 @@ func lend() {
 	untilKilled()
 }
 
-// FuzzRuntimeAPI lets anything be sent to the Runtime API by a process that owes an answer: the server never panics,
-// the caller gets one reply or one typed error, and the next call is served.
+// FuzzRuntimeAPI sends arbitrary requests to the Runtime API from a process that owes an answer: the server never
+// panics, the caller gets one reply or one typed error, and the next call is served.
 func FuzzRuntimeAPI(f *testing.F) {
 	const good = `{"result":{"id":"exec_0123456789","status":"completed"}}` + "\n"
 	f.Add("POST", "invocation/ID/response", []byte(good), "", "")
@@ -82,7 +82,7 @@ func FuzzRuntimeAPI(f *testing.F) {
 		}()
 		id := <-ids
 		send(t, ctx, method, at+strings.ReplaceAll(path, "ID", id), body, contentType, errorType)
-		// Whatever that was: a good answer now ends the call, if it has not ended.
+		// After that, a valid answer ends the call, unless it has ended.
 		send(t, ctx, "POST", at+"invocation/"+id+"/response", []byte(good), "", "")
 		<-got
 		go func() { ids <- take(at) }()
@@ -92,7 +92,7 @@ func FuzzRuntimeAPI(f *testing.F) {
 	})
 }
 
-// take asks for the next invocation and gives its id; "" when there is none any more.
+// take asks for the next invocation and returns its ID; "" when there is none any more.
 func take(base string) string {
 	resp, err := http.Get(base + "invocation/next")
 	if err != nil {

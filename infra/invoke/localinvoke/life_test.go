@@ -47,7 +47,7 @@ func beParent() {
 	untilKilled()
 }
 
-// untilKilled waits for what nobody sends. (An empty select alone would be found to be a deadlock.)
+// untilKilled blocks forever. (The runtime would report an empty select as a deadlock.)
 func untilKilled() {
 	never := make(chan os.Signal, 1)
 	signal.Notify(never, syscall.SIGUSR2)
@@ -106,7 +106,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One that runs is cut short when Close may not wait.
+	// A running execution is cut short when Close may not wait.
 	began, got := make(chan struct{}), make(chan execution.Reply, 1)
 	go func() {
 		r, err := p.Invoke(context.Background(), invocation("deaf"), func(execution.Log) { close(began) })
@@ -218,7 +218,7 @@ func TestDeathOfTheParent(t *testing.T) {
 	}
 }
 
-// zombie reports whether a process has ended and nobody has asked how.
+// zombie reports whether a process has ended and was not waited for.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(stat), ") Z ")

@@ -49,7 +49,7 @@ func TestRenewWhileStarting(t *testing.T) {
 	cfg.Processes = 1
 	cfg.EnvNow = func() []string {
 		if p := pool.Load(); p != nil && asked.Add(1) == 1 {
-			p.Renew() // what is given next is of before
+			p.Renew() // the next process was started before
 		}
 		return nil
 	}

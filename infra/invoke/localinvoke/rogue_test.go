@@ -15,8 +15,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// rogue is a function process that has been taken over: it speaks the Runtime API by hand, and does with an invocation
-// what the code "rogue …" says.
+// rogue is a function process that an attacker controls: it speaks the Runtime API by hand and answers an invocation as
+// its code "rogue …" says.
 type rogue struct {
 	base string // http://host:port/e/secret/2018-06-01/runtime
 	id   string // of the invocation at hand
@@ -106,7 +106,7 @@ func (r rogue) post(path string, body io.Reader) {
 	}
 }
 
-// elsewhere answers under the address of a process that it can only guess.
+// elsewhere answers under a guessed address of another process.
 func (r rogue) elsewhere() {
 	at := strings.LastIndex(r.base, "/e/")
 	r.base = r.base[:at] + "/e/" + strings.Repeat("0", 32) + "/2018-06-01/runtime"

@@ -19,8 +19,8 @@ var errBusy = errors.New("too many calls are waiting for a function process")
 // that was idle longest is evicted, and the call waits for the new one. No more calls than places have a process.
 //
 // A caller owes the processes of its finished calls until they are idle again or, if they ended, replaced. If tenants
-// are kept apart, a caller that owes one does not get the last idle process that may serve its tenant: calls that end
-// their processes, faster than these start, delay no other caller.
+// are kept apart, a caller that owes one does not get the last idle process that may serve its tenant: a caller whose
+// calls end processes faster than new ones start delays no other caller.
 type roster struct {
 	mu      sync.Mutex
 	idle    []*process // the one used last is the last
@@ -32,7 +32,7 @@ type roster struct {
 	evict   func(*process)
 	reserve int
 	size    sizes
-	// grow starts a further process in the place of one that never was, which it passes to replaced.
+	// grow starts a further process. It passes the placeholder that it replaces to replaced.
 	grow   func(*process)
 	coming int // processes that ended or are ending, and whose successors, which are unbound, are not ready yet
 	lent   int // processes that calls have, until they are idle again or replaced
@@ -51,7 +51,7 @@ type sizes struct {
 // A change is what follows from a change of a roster once it is unlocked: the end of a process, or the start of one.
 type change struct {
 	evicted *process
-	grown   *process // the one that never was
+	grown   *process // a placeholder
 }
 
 // A caller is a subject of a tenant.

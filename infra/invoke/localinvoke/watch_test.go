@@ -52,7 +52,7 @@ func TestSteadyProcessIsKept(t *testing.T) {
 	}
 }
 
-// TestIdleHogIsReplaced has a process that answered, and then holds more than it may.
+// TestIdleHogIsReplaced has a process that holds too much memory after its answer.
 func TestIdleHogIsReplaced(t *testing.T) {
 	cfg := config(t)
 	cfg.Processes, cfg.Heartbeat, cfg.MaxMemory = 1, time.Millisecond, 64<<20
@@ -121,7 +121,7 @@ func TestSlowListener(t *testing.T) {
 	cfg := config(t)
 	cfg.Processes, cfg.Grace = 1, 10*time.Millisecond
 	p := newPool(t, cfg)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the process prints before
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // by then the process has printed
 	defer cancel()
 	giveUp := time.After(2 * time.Minute)
 	r, err := p.Invoke(ctx, invocation("deaf"), func(execution.Log) {

@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 )
 
-// Sources are named first and sent when they are asked for; what is no saved function's goes as it is.
+// Sources are named first and sent on demand. Invocations of other code are sent as they are.
 func TestNamed(t *testing.T) {
 	whole := execution.Invocation{ID: "exec_0123456789", Request: execution.Request{Code: "1", Policy: "strict"},
 		Function: &execution.FunctionRef{Name: "f", Version: 1}, Content: "sum"}

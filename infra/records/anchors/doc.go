@@ -1,5 +1,5 @@
 // Package anchors stores, apart from the records, how far each writer has come: in the folder, bucket or database of
-// the gateway's state. A record store that is restored to an older state, or emptied, is consistent in itself; it
+// the gateway's state. A record store that is restored to an older state, or emptied, is consistent in itself but
 // contradicts its anchor.
 //
 // The anchor is one document, anchors/<hash of the store's URL>.json:

@@ -69,7 +69,7 @@ func Open(ctx context.Context, state, records string, cfg Config) (*Store, error
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	records, _, _ = strings.Cut(records, "?") // what follows says how records are kept, not where
+	records, _, _ = strings.Cut(records, "?") // the rest of the URL says how records are kept, not where
 	sum := sha256.Sum256([]byte(records))
 	s := &Store{cfg: cfg, records: records, name: fmt.Sprintf("%x.json", sum[:12])}
 	switch {

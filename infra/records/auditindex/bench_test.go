@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// quantity is how many records the benchmarks are over: AUDITINDEX_RECORDS, or 20,000.
+// quantity is the number of records in benchmarks: AUDITINDEX_RECORDS, or 20,000.
 func quantity(b *testing.B) int {
 	b.Helper()
 	text := os.Getenv("AUDITINDEX_RECORDS")

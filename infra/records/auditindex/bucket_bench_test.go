@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// far counts requests, each of which takes at least the delay of a bucket that is not on this machine.
+// far counts requests and delays each as long as a request to a remote bucket takes.
 type far struct {
 	client     http.Client
 	lists, all atomic.Int64

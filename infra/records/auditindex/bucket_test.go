@@ -93,7 +93,7 @@ func TestFollowsABucket(t *testing.T) {
 	check(t, x, all)
 	checkSeries(t, x, all)
 
-	// What comes is there with the next question, also when it is a little late.
+	// A new record is in the answer to the next query, even if it is a little late.
 	for n := range 9 {
 		r := recordstest.Sample(at.now().Add(-time.Duration(n*10) * time.Second))
 		r.Usage.CPUMs = 1.125 // sums of it are exact
@@ -108,7 +108,7 @@ func TestFollowsABucket(t *testing.T) {
 	}
 	same(t, x, all)
 
-	// What comes very late is there after a while.
+	// A very late record appears after a while.
 	late := sample(50)
 	late.ID = recordstest.NewID(late.Time)
 	if err := s.Append(t.Context(), late); err != nil {
@@ -118,7 +118,7 @@ func TestFollowsABucket(t *testing.T) {
 	until(t, x, &at, func(f audit.Summary) bool { return f.Records == int64(len(all)) })
 	same(t, x, all)
 
-	// What is deleted is gone after a while, and so is a day.
+	// A deleted record disappears after a while, and so does a deleted day.
 	gone := all[len(all)-2]
 	key := "audit/here/executions/dt=" + gone.Time.Format(time.DateOnly) + "/" + gone.ID + ".json"
 	if _, err := client.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &name, Key: &key}); err != nil {
@@ -139,7 +139,7 @@ func TestFollowsABucket(t *testing.T) {
 	until(t, x, &at, func(f audit.Summary) bool { return f.Records == int64(len(all)) })
 	check(t, x, all)
 
-	// An index that was lost is made again, and one of another bucket is of no use.
+	// A lost index is rebuilt, and so is the index of another bucket.
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +156,8 @@ func TestFollowsABucket(t *testing.T) {
 	same(t, follow(t, folder, other, &at), all)
 }
 
-// counted counts the objects that are read of a bucket, and how often its names are listed. From the second day on it
-// waits at the gate.
+// counted counts the reads of a bucket's objects and the listings of its names. From the second day on it waits until
+// gate is closed.
 type counted struct {
 	*s3records.Store
 	objects       atomic.Int64
@@ -324,7 +324,7 @@ func until(t *testing.T, x *auditindex.Index, at *clock, right func(audit.Summar
 	}
 }
 
-// Objects that are no records, and records that stand under two names, neither stop the index nor count.
+// Objects that are no records, and second copies of a record under another name, neither stop the index nor count.
 func TestFollowsABucketWithOtherThings(t *testing.T) {
 	s, client, name := bucket(t)
 	var at clock

@@ -1,8 +1,8 @@
 // Package auditindex answers queries over many records from a SQLite file beside them.
 //
-// The records are the only truth. For each record the index holds where its line is, the fields that lists select by,
-// and the fields that summaries are computed from; it also holds a summary of every hour and day. It may be deleted
-// at any time and is then rebuilt. An index that cannot be read, or that another version made, is rebuilt too.
+// The records are the only source of truth. For each record the index holds where its line is, the fields that lists
+// select by, and the fields that summaries are computed from; it also holds a summary of every hour and day. It may be
+// deleted at any time and is then rebuilt. An index that cannot be read, or that another version made, is rebuilt too.
 //
 // # Following the records
 //

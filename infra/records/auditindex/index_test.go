@@ -280,8 +280,8 @@ func TestCursorsAreStableWhileRecordsArrive(t *testing.T) {
 	}
 }
 
-// What is missing, damaged, of another version or of other records is made again.
-// A line that is there twice counts once, in one batch and in two, and so do those around it.
+// An index that is missing, damaged, of another version or of other records is rebuilt. A duplicate line counts once,
+// within one batch and across two, and so do the lines around it.
 func TestLinesThatAreThereTwice(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)

@@ -62,7 +62,7 @@ func against(t *testing.T, dir string, heads []audit.Head) audit.Report {
 	return report
 }
 
-// Each of these agrees with itself, so that Verify alone finds nothing.
+// Each of these folders is consistent in itself, so Verify without an anchor finds nothing.
 func TestAnchorFindsWhatAgreesWithItself(t *testing.T) {
 	for name, attack := range map[string]func(t *testing.T, dir, old string){
 		"the whole store is put back": func(t *testing.T, dir, old string) {
@@ -118,7 +118,7 @@ func TestAnchorFindsWhatAgreesWithItself(t *testing.T) {
 	}
 }
 
-// replaceFolder makes dir what from is.
+// replaceFolder replaces the content of dir by that of from.
 func replaceFolder(t *testing.T, dir, from string) {
 	t.Helper()
 	if err := os.RemoveAll(dir); err != nil {
@@ -129,8 +129,8 @@ func replaceFolder(t *testing.T, dir, from string) {
 	}
 }
 
-// forgeRetention takes every record away and writes into the ledger that retention did, days from now as it would
-// have to be.
+// forgeRetention removes every record and enters into the ledger that retention did so, some days in the future, as
+// retention would have to.
 func forgeRetention(t *testing.T, dir string) {
 	t.Helper()
 	later := time.Now().Add(5 * 24 * time.Hour)
@@ -194,7 +194,7 @@ func TestAnchorAllowsRetention(t *testing.T) {
 	}
 }
 
-// An anchor that was taken while records are written names none that a crash takes back.
+// An anchor that was taken while records are written names no record that a crash could undo.
 func TestAnchorOfAnOpenStore(t *testing.T) {
 	dir := t.TempDir()
 	var heads []audit.Head

@@ -45,7 +45,7 @@ func (s *Store) append(r audit.Record) error {
 	}
 	err = s.place(sealed)
 	if errors.Is(err, errGone) || errors.Is(err, unix.ENOENT) {
-		s.forget(sealed.Day) // retention removed this day while it was open here
+		s.forget(sealed.Day) // retention removed this day while this store had it open
 		err = s.place(sealed)
 	}
 	return err
@@ -82,7 +82,7 @@ func (s *Store) place(r audit.Sealed) error {
 	s.prepare()
 	h.Done = true
 	if err := s.writeHead(h); err != nil {
-		// The record is complete and announced: a head without confirmation says no less.
+		// The record is complete and announced, so a head without confirmation is enough.
 		s.cfg.Log.Warn("head file not confirmed", "writer", s.writer, "error", err)
 	}
 	return nil

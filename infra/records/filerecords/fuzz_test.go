@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// FuzzFolder puts bytes where the store keeps its own and expects it to say no worse than an error.
+// FuzzFolder replaces the store's own files by arbitrary bytes. The store may return an error and must not panic.
 func FuzzFolder(f *testing.F) {
 	dir := f.TempDir()
 	s, err := filerecords.Open(dir, filerecords.Config{})

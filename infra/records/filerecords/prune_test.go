@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// filled puts records of some days into a folder, by several writers, whose chains cross the days, some not in order.
-// They make one day more than that.
+// filled writes records of some days into a folder, by several writers whose chains span the days, some out of order.
+// The records are of one day more.
 func filled(t *testing.T, dir string, now time.Time, writers, days int) (ids []string) {
 	t.Helper()
 	for w := range writers {
@@ -160,7 +160,7 @@ func TestPruneInterrupted(t *testing.T) {
 	}
 }
 
-// A day that retention takes while a writer has it open does not swallow that writer's next record.
+// If retention removes a day while a writer has it open, that writer's next record is not lost.
 func TestPruneUnderAnOpenWriter(t *testing.T) {
 	now := time.Now().UTC()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/infra/state/statetest"
 )
 
-// Nobody makes a file system read-only below an open store: the kernel refuses it, because the store has its file open
-// for writing. On one that is read-only, a store opens for reading only, and its chains hold.
+// The kernel refuses to make a file system read-only while a store has a file there open for writing. On a read-only
+// file system a store opens for reading only, and its chains are valid.
 func TestReadOnlyFileSystem(t *testing.T) {
 	disk := statetest.NewDisk(t, 4<<20)
 	if disk == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// recover finishes what dead writers left. One that cannot be finished now is left for the next opening or for
-// Verify; it blocks nobody.
+// recover finishes the work of dead writers. A writer that cannot be finished now is left for the next opening or for
+// Verify, and blocks nothing.
 func (s *Store) recover() error {
 	names, err := list(s.wrs, ".")
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) complete(h head) (bool, error) {
 	}
 	r, err := audit.Unseal(object, s.cfg.Key)
 	if r.Chain.Writer != h.Writer || r.Chain.Hash != h.Hash {
-		return false, nil // the id was taken: this is the record of somebody else
+		return false, nil // the ID was taken: this is the record of another writer
 	}
 	if err != nil {
 		return false, fmt.Errorf("object %s: %w", h.ID, err)

@@ -38,7 +38,7 @@ type Config struct {
 	Intercept Interceptor
 }
 
-// A tree is a folder of records without the state of a writer: what its files say.
+// A tree is a folder of records as its files describe it, without the state of a writer.
 type tree struct {
 	cfg  Config
 	dir  string
@@ -65,8 +65,8 @@ type Store struct {
 	days   map[string]*day
 	next   <-chan draft // the draft being prepared, if any
 	ready  time.Time    // when a probe last went well
-	undo   func() error // what a failed Append could not take back yet
-	broken error        // set when the disk refused a flush: what is stored is not known any more
+	undo   func() error // what a failed Append could not undo yet
+	broken error        // set when the disk refused a flush: it is no longer known what is stored
 }
 
 var _ audit.Store = (*Store)(nil)
@@ -171,7 +171,7 @@ func (s *Store) newWriter() error {
 			return err
 		}
 		if errors.Is(locked, unix.EWOULDBLOCK) || st.Nlink == 0 {
-			shut(s.headFD) // another opening is clearing this name away: it is theirs
+			shut(s.headFD) // another opening is removing this name, which now belongs to it
 			s.headFD = -1
 			continue
 		}
@@ -223,7 +223,7 @@ func (s *Store) settle() error {
 		return fmt.Errorf("record store: close: %w", err)
 	}
 	if s.broken != nil {
-		return nil // the head file stays as it is, for the next opening to look into
+		return nil // the head file stays for the next opening
 	}
 	if err := s.endWriter(s.writer, s.last, s.lastID); err != nil {
 		return fmt.Errorf("record store: close: %w", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A folder that takes no records says so, and says so no longer when it does again.
+// Ready returns an error while the folder cannot store records, and nil when it can again.
 func TestReady(t *testing.T) {
 	full, now, calls := false, time.Unix(1_800_000_000, 0), 0
 	dir := t.TempDir()

@@ -41,7 +41,8 @@ func TestSyncFlushesEverything(t *testing.T) {
 	}
 }
 
-// A disk that fails to flush may have dropped anything: the store refuses until it is opened again, and then it holds.
+// A disk that fails to flush may have dropped data: the store refuses records until it is opened again, and then it
+// verifies.
 func TestSyncFailure(t *testing.T) {
 	errDisk := errors.New("disk failure")
 	for at := 1; ; at++ {

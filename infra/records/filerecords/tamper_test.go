@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// folder is a store's folder as somebody with an editor sees it.
+// folder is a store's folder as somebody with an editor can change it.
 type folder struct {
 	t   *testing.T
 	dir string
@@ -100,7 +100,7 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 		name  string
 		act   func(f folder)
 		fault audit.Fault
-		who   int // index of the record to be named; -1 when it has no name any more
+		who   int // index of the record that the report must name; -1 if its name is lost
 		only  bool
 	}{
 		{"nothing", func(folder) {}, "", 0, true},
@@ -282,7 +282,7 @@ func check(t *testing.T, f folder, fault audit.Fault, who int, only bool) {
 	}
 }
 
-// With a key, somebody without it cannot make a record that holds.
+// Nobody without the key can forge a record that verifies.
 func TestVerifyWithKey(t *testing.T) {
 	f := folder{t: t, dir: t.TempDir()}
 	cfg := filerecords.Config{Key: []byte("a key of enough bytes")}

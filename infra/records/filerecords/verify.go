@@ -15,9 +15,9 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Verify reads every record in both layouts and compares each with its hash, its chain, its writer's own account, and
-// the other layout. It may run while records are written, and it writes nothing. It fails only if the folder cannot
-// be read; the report names what is wrong with the records.
+// Verify reads every record in both layouts and compares each with its hash, its chain, the state of its writer, and
+// the other layout. It may run while records are written, and it writes nothing. It fails only if the folder cannot be
+// read; the report names what is wrong with the records.
 func (s *Store) Verify(ctx context.Context) (audit.Report, error) { return s.VerifyAgainst(ctx, nil) }
 
 // VerifyAgainst verifies the chains against anchors too.
@@ -159,7 +159,7 @@ func (c *check) log(ctx context.Context, day string, size int64) error {
 	}
 	if err != nil {
 		c.v.Problem(audit.Problem{Fault: audit.Unreadable, Place: name, Detail: err.Error()})
-		return nil // what it should have is missing, then
+		return nil // the records that it should have are then missing
 	}
 	defer shut(fd)
 	n := 0

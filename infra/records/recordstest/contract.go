@@ -111,7 +111,7 @@ func listing(t *testing.T, s Suite) {
 	if page, err := store.List(t.Context(), audit.Query{}); err != nil || len(page.Items) != 0 || page.Next != "" {
 		t.Errorf("empty store: %+v %v", page, err)
 	}
-	// Three days, so that pages cross their borders. Two executions overlap: the one that began first ends last.
+	// Three days, so that pages span them. Two executions overlap: the one that began first ends last.
 	now := time.Now().Truncate(time.Millisecond)
 	var want []string
 	for _, age := range []time.Duration{49 * time.Hour, 48 * time.Hour, 25 * time.Hour, 24 * time.Hour, time.Hour,
@@ -200,7 +200,7 @@ func cursors(t *testing.T, s Suite) {
 	mustAppend(t, store, Sample(time.Now()), Sample(time.Now().Add(-time.Second)))
 	got := []string{page.Items[0].ID, page.Items[1].ID, page.Items[2].ID}
 	for _, r := range all(t, store, audit.Query{Limit: 3, Cursor: page.Next}) {
-		if slices.Contains(before, r.ID) { // a store may show a newcomer that belongs further down
+		if slices.Contains(before, r.ID) { // a store may show a new record that belongs further down
 			got = append(got, r.ID)
 		}
 	}

@@ -135,7 +135,7 @@ func readWhileWriting(t *testing.T, s Suite) {
 // errBroken stands for any other failure of a disk or a network.
 var errBroken = errors.New("input/output error")
 
-// noRoom fills the place at every call that needs room, permanently, and then frees it again.
+// noRoom fills the storage at every call that needs space, permanently, and then frees it again.
 func noRoom(t *testing.T, s Suite) {
 	if s.Full == nil {
 		return
@@ -180,7 +180,7 @@ func noRoom(t *testing.T, s Suite) {
 			failed := appendAll(3)
 			holds(t, mustOpen(t, s, place), must, nil, s.settling(t, place))
 			full.Store(false)
-			for _, r := range failed { // the very same records are taken once there is room
+			for _, r := range failed { // the same records are accepted once there is space
 				mustAppend(t, store, r)
 				must[r.ID] = true
 			}

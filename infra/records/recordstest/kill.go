@@ -203,7 +203,7 @@ func killedInWrite(t *testing.T, s Suite) {
 func killEverywhere(t *testing.T, s Suite, half bool) {
 	place := s.New(t)
 	must, may := map[string]bool{}, map[string]bool{}
-	bystander := mustOpen(t, s, place) // somebody who writes all the time and must not notice
+	bystander := mustOpen(t, s, place) // another writer, which must not be affected
 	for at := int64(1); ; at++ {
 		said := startChild(t, place, childPlan{Records: 2, KillAt: at, Half: half}, 0).wait(t)
 		for id := range said.tried {
@@ -216,7 +216,7 @@ func killEverywhere(t *testing.T, s Suite, half bool) {
 		r := Sample(time.Now())
 		mustAppend(t, bystander, r)
 		must[r.ID] = true
-		verifiedAfter(t, bystander, s.settling(t, place)) // before anybody has recovered anything
+		verifiedAfter(t, bystander, s.settling(t, place)) // before any recovery
 		store, err := s.Open(place, nil)
 		if err != nil {
 			t.Fatalf("open after a kill at call %d: %v", at, err)

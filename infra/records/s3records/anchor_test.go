@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A bucket that is emptied with its writers' heads agrees with itself, and not with an anchor; one whose days
-// lifecycle rules took agrees with both. The anchor is in a bucket too.
+// A bucket that was emptied together with its writers' heads is consistent in itself, but not with an anchor. A bucket
+// whose oldest days lifecycle rules removed is consistent with both. The anchor is in a bucket too.
 func TestAnchoredBucket(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	v := vault{t: t, s3: client(t), bucket: newBucket(t)}

@@ -72,7 +72,7 @@ const (
 	defaultRetryEvery     = 2 * time.Second
 )
 
-// check sets defaults and returns what is wrong.
+// check sets defaults and returns an error if a field is invalid.
 func (c *Config) check() error {
 	c.Prefix = strings.Trim(c.Prefix, "/")
 	switch {

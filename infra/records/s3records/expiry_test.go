@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Chains that go on for days verify when lifecycle rules have taken the oldest; whatever else is gone is named.
+// Chains over several days verify after lifecycle rules removed the oldest; any other missing record is named.
 func TestVerifyAfterLifecycleRules(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	for _, versioned := range []bool{false, true} {
@@ -56,7 +56,7 @@ func TestVerifyAfterLifecycleRules(t *testing.T) {
 		if got := faults(keeps); len(got) != 0 {
 			t.Errorf("before: %v", got)
 		}
-		for i := range 4 { // the rules are on their way: one record of those days is still there
+		for i := range 4 { // the rules are not finished: one record of those days is still there
 			v.remove(v.key(i))
 		}
 		if got := faults(keeps); len(got) != 0 {
@@ -72,7 +72,7 @@ func TestVerifyAfterLifecycleRules(t *testing.T) {
 		if got := faults(10 * 24 * time.Hour); len(got) < 5 {
 			t.Errorf("with rules that keep more: %v", got)
 		}
-		v.remove(v.key(5)) // of a day that is kept
+		v.remove(v.key(5)) // of a day that the rules keep
 		if got := faults(keeps); len(got) == 0 || got[0] != audit.Missing {
 			t.Errorf("one too many: %v", got)
 		}

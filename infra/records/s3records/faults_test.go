@@ -25,7 +25,7 @@ func putting(n int, what damage) func(*http.Request, int) damage {
 	}
 }
 
-// Whatever happens to a request on its way, the record is there once, and its chain holds.
+// Whatever happens to a request in transit, the record is stored once, and its chain is valid.
 func TestOneDamagedExchange(t *testing.T) {
 	for name, what := range map[string]damage{
 		"dropped": drop, "answer lost": reset, "stalled": stall, "slow": trickle, "503": busy, "clock skew": skew,
@@ -88,7 +88,7 @@ func TestSpool(t *testing.T) {
 		}
 	}
 	add(s, 3)
-	if err := s.Close(); err != nil { // nothing gets away
+	if err := s.Close(); err != nil { // nothing leaves the spool
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*.json")); err != nil || len(left) != 3 {
@@ -196,7 +196,8 @@ func TestSpoolConflict(t *testing.T) {
 	sound(t, other, 3)
 }
 
-// Without a spool an unanswered record fails, the next one waits for the truth about it, and it may be tried again.
+// Without a spool a record without an answer fails and may be tried again. The next record waits until it is known
+// whether the first was stored.
 func TestDoubt(t *testing.T) {
 	for name, arrived := range map[string]bool{"it arrived": true, "it did not": false} {
 		t.Run(name, func(t *testing.T) {

@@ -125,7 +125,7 @@ func (l *lane) settle(ctx context.Context, r audit.Record) (again bool, err erro
 		l.doubt = nil
 		return false, l.begin()
 	case errors.Is(err, audit.ErrExists) || definite(err):
-		l.doubt = nil // it never was there
+		l.doubt = nil // it was never stored
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("an earlier record is not confirmed yet: %w", err)

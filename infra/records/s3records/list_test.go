@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// listed stands in for a bucket that lists records which are gone when they are read. It counts the reads.
+// listed stands in for a bucket whose listed records are gone when they are read. It counts the reads.
 type listed struct {
 	keys  []string
 	reads chan struct{}

@@ -16,8 +16,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Records that earlier releases filed by the hash in their ids move to the day of their time, and verify before and
-// after lifecycle rules have taken some of them.
+// Records that earlier releases filed by the hash in their IDs move to the day of their time. They verify before and
+// after lifecycle rules removed some of them.
 func TestRepairDays(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	for _, versioned := range []bool{false, true} {
@@ -84,7 +84,7 @@ func TestRepairDays(t *testing.T) {
 		if days, err := repair.Days(t.Context()); !versioned && (err != nil || len(days) != 5) {
 			t.Errorf("days: %v, %v", days, err)
 		}
-		for i := range 2 { // lifecycle rules take the oldest days, with a moved record
+		for i := range 2 { // lifecycle rules remove the oldest days, with a moved record
 			key := "audit/executions/dt=" + now.AddDate(0, 0, i-4).Format(time.DateOnly) + "/" + ids[i] + ".json"
 			if _, err := client.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &key}); err != nil {
 				t.Fatal(err)

@@ -83,8 +83,8 @@ func suite() recordstest.Suite {
 	}
 }
 
-// uploaded waits until the server shows no upload that is under way, as S3 never does: it lists its own temporary
-// files until it has noticed that who sent them is dead.
+// uploaded waits until the server lists no unfinished upload. Unlike S3, it lists its own temporary files until it
+// notices that their sender is dead.
 func uploaded(t *testing.T, place string) {
 	t.Helper()
 	_, bucket, _ := strings.Cut(place, "|")
@@ -115,7 +115,7 @@ func uploaded(t *testing.T, place string) {
 
 func TestConformance(t *testing.T) { recordstest.Run(t, suite()) }
 
-// proxy stands between the store and the server and does damage.
+// proxy damages the exchanges between the store and the server.
 type proxy struct {
 	*httptestServer
 	mu   sync.Mutex
@@ -130,8 +130,8 @@ type damage int
 
 const (
 	pass    damage = iota
-	drop           // the connection is cut before the server hears anything
-	reset          // the server does it; the answer is lost
+	drop           // the connection is cut before the server receives anything
+	reset          // the server carries it out; the answer is lost
 	stall          // nothing comes back until the client gives up
 	trickle        // the answer comes byte by byte
 	busy           // 503 SlowDown

@@ -39,7 +39,7 @@ type Store struct {
 	client *s3.Client
 	reader bool
 	head   *headKeeper
-	spool  *spool        // nil when there is none
+	spool  *spool        // nil if there is no spool
 	busy   chan struct{} // holds an element for each Append at work
 
 	mu     sync.Mutex // guards everything below

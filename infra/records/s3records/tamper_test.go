@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// vault is a bucket as somebody with the keys to it sees it.
+// vault is a bucket as somebody with write access can change it.
 type vault struct {
 	t      *testing.T
 	s3     *s3.Client
@@ -63,7 +63,7 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 		name  string
 		act   func(v vault)
 		fault audit.Fault
-		who   int // -1 when the record has no name any more
+		who   int // -1 if the record's name is lost
 		twice bool
 	}{
 		{"nothing", func(vault) {}, "", 0, false},
@@ -196,7 +196,7 @@ func TestSettingsOfObjects(t *testing.T) {
 	if err != nil || len(tags.TagSet) != 2 {
 		t.Errorf("tags: %v %+v", err, tags)
 	}
-	// The server here has neither KMS nor storage classes: what counts is that they are asked for.
+	// The test server has neither KMS nor storage classes; the test checks that requests ask for them.
 	for kms, want := range map[string]string{"alias/records": "alias/records", "aws": ""} {
 		s := opened(t, s3records.Config{Bucket: bucket, Endpoint: p.URL, KMSKey: kms, StorageClass: "STANDARD_IA",
 			Attempts: 1})

@@ -53,7 +53,7 @@ func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audi
 		return audit.Report{}, fmt.Errorf("verify records: %w", err)
 	}
 	for _, name := range sorted(waiting) {
-		_, _ = v.Line(waiting[name], "spool/"+name, "") // the report has what is wrong
+		_, _ = v.Line(waiting[name], "spool/"+name, "") // the report names what is wrong
 	}
 	return v.Report(false), nil
 }
@@ -82,7 +82,7 @@ func (s *Store) spooled() (map[string][]byte, error) {
 }
 
 // verifyHeads checks how far the writers' heads reach. A head is written after its record, so it bounds a chain from
-// below only. For days that lifecycle rules may have removed, it says what the chain was there.
+// below only. For days that lifecycle rules may have removed, it says which part of the chain they held.
 func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry, away map[string]move) error {
 	for _, m := range away {
 		if gone.took(m.To) {

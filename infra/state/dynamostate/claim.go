@@ -165,7 +165,7 @@ func (s *Store) claim(ctx context.Context, now time.Time, l listed) (job executi
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		delete(s.held, by) // if the claim succeeded, this process finds its job as an orphan
+		delete(s.held, by) // if the claim succeeded, this process later finds the job as an orphan
 		return execution.Job{}, err
 	}
 	s.held[by].item = it
@@ -218,7 +218,7 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	}
 	dead := s.deadOf(running)
 	if len(dead) > 0 && s.beat.hasResumed() {
-		// What stood still with this process may be back, but not yet with a heartbeat.
+		// Processes that were suspended together with this one may run again, but without a heartbeat so far.
 		if err := pause(ctx, s.cfg.DeadAfter/2); err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 
 const deadAfter = time.Hour
 
-// fleet is a state in a table. Its clock stands still except for Kill.
+// fleet is a state in a table. Only Kill moves its clock.
 type fleet struct {
 	url string
 

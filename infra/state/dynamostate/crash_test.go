@@ -19,7 +19,8 @@ import (
 	"github.com/airlock-run/airlock/infra/state/dynamostate"
 )
 
-// mortal is the way of one process to the server. It ends before a request, or between a request and its answer.
+// mortal is the connection of one process to the server. It breaks before a request, or between a request and its
+// answer.
 type mortal struct {
 	server *httptest.Server
 	mu     sync.Mutex
@@ -27,11 +28,11 @@ type mortal struct {
 	left   int // requests that go through
 	carry  bool
 	died   bool
-	once   bool // only that one request suffers
+	once   bool // only that one request fails
 }
 
-// after makes the way end after so many requests. If carry is true, the next one still arrives and is not answered. If
-// once is true, only that one request suffers.
+// after breaks the connection after so many requests. If carry is true, the next one still arrives and is not answered.
+// If once is true, only that one request fails.
 func (m *mortal) after(requests int, carry, once bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,7 +45,7 @@ func (m *mortal) dead() bool {
 	return m.died
 }
 
-// way returns a way to the table.
+// way returns a connection to the table.
 func way(t *testing.T) *mortal {
 	t.Helper()
 	to, err := url.Parse(server.Endpoint)
@@ -105,8 +106,8 @@ func (w *world) Send(_ context.Context, job execution.Job) jobs.Receipt {
 
 const every = "* * * * *"
 
-// life is what a process does from day to day, one request after the other, until it dies of one. It gives the jobs
-// that it was told are kept.
+// life performs the usual work of a process, one request after the other, until the process dies. It returns the
+// acknowledged jobs.
 func life(ctx context.Context, s *dynamostate.Store, w *world, now time.Time) (acknowledged []string, err error) {
 	clock, err := schedule.New(schedule.Config{Store: s, Now: func() time.Time { return now },
 		Logger: slog.New(slog.DiscardHandler),
@@ -172,8 +173,8 @@ func life(ctx context.Context, s *dynamostate.Store, w *world, now time.Time) (a
 	return acknowledged, nil
 }
 
-// Wherever a process dies, between any two of its requests or between one and its answer: what was acknowledged is
-// ended by the next process, has run once, and its receiver was called.
+// A process may die between any two requests, or between a request and its answer. The next process then ends every
+// acknowledged job, which runs once and whose receiver is called.
 func TestDeathBetweenAnyTwoSteps(t *testing.T) {
 	t.Parallel()
 	for name, carry := range map[string]bool{"before a request": false, "before its answer": true} {
@@ -211,7 +212,7 @@ func survived(t *testing.T, n int, carry bool) bool {
 	if dead != nil && !m.dead() {
 		t.Fatalf("%s: %v", what, dead)
 	}
-	state.Kill(t, mortal) // the minute for which callbacks are taken is over, too
+	state.Kill(t, mortal) // the minute for which callbacks are claimed is over, too
 	now := state.Now()
 	queue, err := jobs.New(jobs.Config{Store: heir, Runner: w, Now: state.Now, Random: func() float64 { return 0 },
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
@@ -233,7 +234,7 @@ func survived(t *testing.T, n int, carry bool) bool {
 	}
 	for _, id := range append(acknowledged, scheduled) {
 		if id == "" {
-			continue // the dead had moved the schedule on
+			continue // the dead process had advanced the schedule
 		}
 		job, err := heir.Job(ctx, id)
 		if err != nil || job.Status != execution.Completed || w.runs[id] != 1 {
@@ -261,7 +262,7 @@ func survived(t *testing.T, n int, carry bool) bool {
 	return !m.dead()
 }
 
-// A process whose answers get lost asks again, and does not take what it did itself for the work of another.
+// A process whose answers are lost repeats its requests and recognizes its own changes.
 func TestAnswerLost(t *testing.T) {
 	t.Parallel()
 	const id = "exec_0000000001"

@@ -25,7 +25,7 @@
 // DynamoDB has no clock. A gateway writes a new token into its heartbeat every two seconds, and the others measure how
 // long it stays the same, each by its own clock and only while its own heartbeats arrive. After eight seconds the
 // gateway has died, and its running jobs are orphans. A function that may outlive its gateway (Config.Outlive) is
-// waited for, and starts soon after the claim or not at all. A gateway that stands still for longer than that and then
+// waited for, and starts soon after the claim or not at all. A gateway that is suspended for longer than that and then
 // continues counts as dead in between: a job that it was running may run a second time.
 //
 // # Limits

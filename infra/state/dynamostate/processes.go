@@ -10,7 +10,7 @@ const processes = "processes"
 
 func processKey(id string) key { return keyOf(processes, id) }
 
-// A heartbeat tells other processes that this one lives, and sees theirs.
+// A heartbeat shows other processes that this one is alive, and watches theirs.
 type heartbeat struct {
 	*table
 	id                 string // of this process
@@ -35,8 +35,9 @@ type sighting struct {
 const (
 	// keepBeat is how long the table keeps a heartbeat.
 	keepBeat = 24 * time.Hour
-	// surely is the age by the clock of its writer at which a heartbeat is too old in any case. AWS accepts no request
-	// whose clock is wrong by that much. A process that lives too shortly to see a heartbeat stay the same needs it.
+	// surely is the age, by the clock of its writer, at which a heartbeat is too old in any case. AWS accepts no
+	// request whose clock is wrong by that much. A process that lives too shortly to see a heartbeat stay the same
+	// needs it.
 	surely = 15 * time.Minute
 )
 
@@ -60,7 +61,7 @@ func (h *heartbeat) register(ctx context.Context) error {
 	return err
 }
 
-// hasResumed reports whether this process has stood still until lately. Others may have done so, too.
+// hasResumed reports whether this process was suspended until recently. Others may have been, too.
 func (h *heartbeat) hasResumed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,7 +69,7 @@ func (h *heartbeat) hasResumed() bool {
 }
 
 // awake writes a heartbeat unless the last one is recent: a process that claims something must count as alive. A
-// process on Lambda stands still between requests.
+// process on Lambda is suspended between requests.
 func (h *heartbeat) awake(ctx context.Context) error {
 	h.mu.Lock()
 	age := h.now().Sub(h.last)
@@ -128,7 +129,7 @@ func (h *heartbeat) look(ctx context.Context) error {
 
 // note records a sighting. The caller holds the lock.
 func (h *heartbeat) note(id string, it item, now time.Time) {
-	const maxSeen = 10_000 // more than there are gateways
+	const maxSeen = 10_000 // more than the number of gateways
 	if len(h.seen) >= maxSeen {
 		clear(h.seen)
 	}
@@ -157,7 +158,7 @@ func (h *heartbeat) hasDied(id string) bool {
 	return h.seen[id].silent(now, h.deadAfter, h.outlive)
 }
 
-// lives reports whether a process may live, for a reader that does not look regularly.
+// lives reports whether a process may be alive, for a reader that does not watch heartbeats regularly.
 func (h *heartbeat) lives(ctx context.Context, id string) (bool, error) {
 	if id == h.id {
 		return true, nil

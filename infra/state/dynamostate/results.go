@@ -6,8 +6,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// resultCharge returns what a change of a job adds to the results of its tenant, and notes it in the item: the result
-// when the job ends, and the opposite if it is to run again.
+// resultCharge returns the bytes that a change of a job adds to the results of its tenant, and records them in the
+// item: those of the result when the job ends, and their negation if it is to run again.
 func (u uses) resultCharge(it item, was, job execution.Job) charge {
 	keep := u.storage(job.Tenant).KeepResults
 	c := charge{

@@ -43,8 +43,8 @@ func (w *world) Send(_ context.Context, job execution.Job) jobs.Receipt {
 
 const every = "* * * * *"
 
-// life is what a process does from day to day, one request after the other, until it dies of one. It gives the jobs
-// that it was told are kept.
+// life performs the usual work of a process, one request after the other, until the process dies. It returns the
+// acknowledged jobs.
 func life(ctx context.Context, s *pgstate.Store, w *world, now time.Time) (acknowledged []string, err error) {
 	clock, err := schedule.New(schedule.Config{Store: s, Now: func() time.Time { return now },
 		Logger: slog.New(slog.DiscardHandler),
@@ -110,8 +110,8 @@ func life(ctx context.Context, s *pgstate.Store, w *world, now time.Time) (ackno
 	return acknowledged, nil
 }
 
-// Wherever a process dies, between any two of its requests or between one and its answer: what was acknowledged is
-// ended by the next process, has run once, and its receiver was called.
+// A process may die between any two requests, or between a request and its answer. The next process then ends every
+// acknowledged job, which runs once and whose receiver is called.
 func TestDeathBetweenAnyTwoSteps(t *testing.T) {
 	t.Parallel()
 	for name, carry := range map[string]bool{"before a request": false, "before its answer": true} {
@@ -172,7 +172,7 @@ func survived(t *testing.T, state *fleet, n int, carry bool) bool {
 	}
 	for _, id := range append(acknowledged, scheduled) {
 		if id == "" {
-			continue // the dead had moved the schedule on
+			continue // the dead process had advanced the schedule
 		}
 		job, err := heir.Job(ctx, id)
 		if err != nil || job.Status != execution.Completed || w.runs[id] != 1 {
@@ -200,7 +200,7 @@ func survived(t *testing.T, state *fleet, n int, carry bool) bool {
 	return !m.dead()
 }
 
-// A process whose answers get lost asks again, and does not mistake its own work for that of another.
+// A process whose answers are lost repeats its requests and recognizes its own changes.
 func TestAnswerLost(t *testing.T) {
 	t.Parallel()
 	const id = "exec_0000000001"

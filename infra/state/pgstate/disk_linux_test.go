@@ -38,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	server, err := pgtest.Start() // of its own: its disk goes away
+	server, err := pgtest.Start() // a server of its own, because its disk fills up
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	disk.Fill()
 	var full *execution.StoreError
-	for err = nil; err == nil && acknowledged < 100_000; acknowledged++ { // the pages that exist have some room left
+	for err = nil; err == nil && acknowledged < 100_000; acknowledged++ { // the existing pages have some free space
 		err = submit(acknowledged)
 	}
 	acknowledged-- // the last was refused

@@ -13,9 +13,10 @@
 //
 // Each gateway writes a heartbeat every two seconds, by the clock of the database. If a heartbeat is more than eight
 // seconds old, its gateway has died, and its running jobs are orphans. A gateway declares others dead only while its
-// own heartbeats arrive, so an outage of the database kills nobody. A function that may outlive its gateway
-// (Config.Outlive) is waited for, and starts soon after the claim or not at all. A gateway that stands still for
-// longer than that and then continues counts as dead in between: a job that it was running may run a second time.
+// own heartbeats arrive, so no gateway counts as dead because of an outage of the database. A function that may outlive
+// its gateway (Config.Outlive) is waited for, and starts soon after the claim or not at all. A gateway that is
+// suspended for longer than that and then continues counts as dead in between: a job that it was running may run a
+// second time.
 //
 // # Limits
 //

@@ -89,7 +89,7 @@ func until(t *testing.T, fn func() error) {
 	}
 }
 
-// A server that stops loses nothing: its gateways answer in time meanwhile, and nobody counts as dead afterwards.
+// A server that stops loses nothing: its gateways answer in time meanwhile, and none counts as dead afterwards.
 func TestServerStops(t *testing.T) {
 	t.Parallel()
 	own := ownServer(t)
@@ -149,7 +149,7 @@ func TestReadOnlyServer(t *testing.T) {
 	}
 }
 
-// A table that is locked holds callers up for the time of an operation, and leaves nothing waiting at the server.
+// A locked table delays callers by the timeout of an operation, and leaves no statement waiting at the server.
 func TestLockedTable(t *testing.T) {
 	t.Parallel()
 	state := newFleet(t)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Operations that arrive while the batches before are on their way share the next one.
+// Operations that arrive while earlier batches are in progress share the next one.
 func TestGroupSharesABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -46,7 +46,7 @@ func TestGroupSharesABatch(t *testing.T) {
 	})
 }
 
-// A caller that leaves takes its operation along, unless it is on its way.
+// The operation of a caller that leaves is dropped, unless it is in progress.
 func TestGroupForgetsACallerThatLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var carried []int
@@ -69,7 +69,7 @@ func TestGroupForgetsACallerThatLeaves(t *testing.T) {
 	})
 }
 
-// An operation that is at fault fails alone. A fault of the database is that of the whole batch.
+// A faulty operation fails alone. A fault of the database fails the whole batch.
 func TestGroupIsolatesAFault(t *testing.T) {
 	own, whole := errors.New("a defect"), fmt.Errorf("the database: %w", errMoved)
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestGroupIsolatesAFault(t *testing.T) {
 				}
 				return nil
 			}
-			g.flying = batchesAtOnce - 1 // so that one batch at a time is on its way
+			g.flying = batchesAtOnce - 1 // so that one batch at a time is in progress
 			var all sync.WaitGroup
 			for _, in := range []string{"first", "bad", "good"} {
 				all.Go(func() {

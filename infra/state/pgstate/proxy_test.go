@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// mortal is the way of one process to the server. It ends before a request, or between a request and its answer.
+// mortal is the connection of one process to the server. It breaks before a request, or between a request and its
+// answer.
 type mortal struct {
 	url      string
 	listener net.Listener
@@ -26,7 +27,7 @@ type mortal struct {
 	conns map[net.Conn]bool
 }
 
-// way returns a way to a database.
+// way returns a connection to a database.
 func way(t *testing.T, url string) *mortal {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -54,7 +55,7 @@ func way(t *testing.T, url string) *mortal {
 	return m
 }
 
-// after makes the way end after so many requests.
+// after breaks the connection after so many requests.
 func (m *mortal) after(requests int, carry, once bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +72,7 @@ func (m *mortal) cut() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for c := range m.conns {
-		_ = c.Close() // it ends what reads from it
+		_ = c.Close() // this ends its reader
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 )
 
-// The jobs of a gateway that is killed run on another one, after it can no longer live. With the default heartbeats and
-// a processor to run on, that takes 8 to 13 seconds.
+// The jobs of a killed gateway run on another one, once the first counts as dead. With the default heartbeats and a
+// processor to run on, that takes 8 to 13 seconds.
 func TestRecoveryOfAKilledGateway(t *testing.T) {
 	t.Parallel()
 	state := newFleet(t)
@@ -57,7 +57,7 @@ func TestRecoveryOfAKilledGateway(t *testing.T) {
 	}
 }
 
-// counted tells a channel of each run.
+// counted signals each run on a channel.
 type counted struct {
 	*world
 	ran chan<- struct{}

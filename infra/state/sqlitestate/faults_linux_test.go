@@ -18,7 +18,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/statetest"
 )
 
-// faultOf returns the fault of an error, or what else it is.
+// faultOf returns the fault of an error, or a description of any other error.
 func faultOf(err error) string {
 	var fault *execution.StoreError
 	switch {
@@ -55,11 +55,11 @@ type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(1e9, 0).Add(time.Duration(c.ahead.Load())) }
 
-// forward makes everything old that is known of the file.
+// forward moves the clock so that all cached results of checks expire.
 func (c *clock) forward() { c.ahead.Add(int64(time.Hour)) }
 
-// Where the disk is full or cannot be written to, every change says so and is not made, Ready says so too, and all is
-// well again as soon as the disk is.
+// While the disk is full or cannot be written to, every change fails with that error and changes nothing, and Ready
+// returns it too. Everything works again as soon as the disk does.
 func TestDiskFaults(t *testing.T) {
 	disk := statetest.NewDisk(t, 4<<20)
 	if disk == nil {
@@ -85,7 +85,7 @@ func TestDiskFaults(t *testing.T) {
 		}
 	}
 	every("none")
-	if err := s.Prune(t.Context(), time.now(), time.now()); err != nil { // the journal has no room of its own
+	if err := s.Prune(t.Context(), time.now(), time.now()); err != nil { // the journal has no reserved space
 		t.Fatal(err)
 	}
 	disk.Fill()
@@ -101,8 +101,8 @@ func TestDiskFaults(t *testing.T) {
 	}
 }
 
-// Nobody makes a file system read-only below an open state: the kernel refuses it, because the state has its file open
-// for writing. On one that is read-only, no state opens.
+// The kernel refuses to make a file system read-only while a state has a file there open for writing. On a read-only
+// file system no state opens.
 func TestReadOnlyFileSystem(t *testing.T) {
 	disk := statetest.NewDisk(t, 4<<20)
 	if disk == nil {
@@ -161,7 +161,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	shut(t, s)
 }
 
-// Callers behind a lock that somebody holds wait together: one after the other, they would take 70 seconds.
+// Callers behind a lock of another process wait together: one after the other, they would take 70 seconds.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -211,7 +211,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// overwrite puts rubbish over pages of the file, beginning with one.
+// overwrite overwrites pages of the file with garbage, from a given page on.
 func overwrite(t *testing.T, dir string, first, pages int) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(dir, "state.db"), os.O_RDWR, 0)
@@ -292,7 +292,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// scrawl damages the first page and leaves the head that says that the file is a database.
+// scrawl damages the first page except for the header that marks the file as a database.
 func scrawl(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(dir, "state.db"), os.O_RDWR, 0)

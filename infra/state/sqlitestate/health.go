@@ -16,8 +16,8 @@ import (
 const (
 	// readyFor is how long Ready caches its result, so that frequent probes do not keep the disk busy.
 	readyFor = time.Second
-	// checkAtOpen and checkAgain bound a check of the whole file. What it has not reached by then counts as sound until
-	// a statement finds otherwise.
+	// checkAtOpen and checkAgain bound a check of the whole file. The part that it has not reached by then counts as
+	// sound until a statement fails.
 	checkAtOpen = 5 * time.Second
 	checkAgain  = 500 * time.Millisecond
 	// Checks are at least checkEvery apart and take at most one part in checkShare of the time.
@@ -83,7 +83,7 @@ func (d *database) probe(ctx context.Context) error {
 	if len(back) != len(text) {
 		return lost(errors.New("what was written is not there"))
 	}
-	return nil // another process may have written since: its text is as good
+	return nil // another process may have written since; its text is just as valid
 }
 
 // lost returns every other error as a StoreError too.

@@ -68,7 +68,7 @@ func TestQuotas(t *testing.T) {
 		execution.QuotaDeliveries)
 }
 
-// One subject of a tenant that uses all there is leaves a little for the others.
+// One subject that uses up its tenant's quota leaves a little for the others.
 func TestSubjectsShare(t *testing.T) {
 	t.Parallel()
 	s, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 100})
@@ -95,8 +95,8 @@ func TestSubjectsShare(t *testing.T) {
 	}
 }
 
-// The results of a tenant make room for newer ones, but for those whose receivers have not been told; when only such
-// are left, nothing more is taken.
+// The oldest results of a tenant are deleted for newer ones, except those whose receivers have not been called. If only
+// those are left, further results are refused.
 func TestResultsMakeRoom(t *testing.T) {
 	t.Parallel()
 	s := limited(t, t.TempDir())
@@ -164,7 +164,7 @@ func TestUsageAddsUp(t *testing.T) {
 	}
 }
 
-// What is deleted is given back to the disk.
+// Deletion returns space to the disk.
 func TestDeletionFrees(t *testing.T) {
 	t.Parallel()
 	for _, old := range []bool{false, true} {
@@ -199,7 +199,7 @@ func TestDeletionFrees(t *testing.T) {
 	}
 }
 
-// madeBefore makes a file as versions did that counted nothing and gave nothing back.
+// madeBefore makes a file of a version that neither counted usage nor returned space.
 func madeBefore(t *testing.T, dir string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "state.db")+"?_pragma=journal_mode(WAL)")
@@ -218,7 +218,7 @@ func madeBefore(t *testing.T, dir string) {
 	}
 }
 
-// What an older version kept is there, and counts.
+// Data of an older version is kept, and counts.
 func TestOlderFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -239,7 +239,7 @@ func TestOlderFile(t *testing.T) {
 	}
 }
 
-// A tenant with thousands of functions or callbacks that are due leaves room for another's one.
+// A tenant with thousands of due functions or callbacks does not delay the single one of another tenant.
 func TestDueIsFair(t *testing.T) {
 	t.Parallel()
 	s, err := sqlitestate.Open(t.TempDir(),

@@ -72,7 +72,7 @@ func TestResultIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// A result goes with its job, and counts until then.
+// A result is deleted with its job, and counts until then.
 func TestResultGoesWithItsJob(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Now()

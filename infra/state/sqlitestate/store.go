@@ -156,7 +156,7 @@ func (d *database) prepare() error {
 	err := d.migrate(ctx)
 	if fault := (*execution.StoreError)(nil); errors.As(err, &fault) && fault.Fault == execution.StoreCorrupt &&
 		!notDatabase(err) {
-		return nil // the fault is kept; Ready says so
+		return nil // the fault is kept, and Ready returns it
 	}
 	if err != nil {
 		return err

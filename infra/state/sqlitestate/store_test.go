@@ -46,7 +46,7 @@ func TestFunctions(t *testing.T) {
 		t.Error(err)
 	}
 	var all sync.WaitGroup
-	for range 20 { // every change is made on what the one before left
+	for range 20 { // every change starts from the result of the one before
 		all.Go(func() {
 			if err := s.Change(ctx, "a", "f", add("code")); err != nil {
 				t.Error(err)
@@ -111,7 +111,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// Two processes share a folder: each job is one's, and what one leaves behind is the other's.
+// Two processes share a folder: each job belongs to one of them, and the other takes over the jobs of a process that
+// ends.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	dir, ctx, now := t.TempDir(), t.Context(), time.Now()
@@ -125,7 +126,7 @@ func TestShared(t *testing.T) {
 		}
 	}
 	var mu sync.Mutex
-	first, err := a.Claim(ctx, now, "", nil) // whatever the scheduler does, one of them is a's
+	first, err := a.Claim(ctx, now, "", nil) // however they are scheduled, one of them belongs to a
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +212,7 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// What a process had taken when it died can be taken again, and the mark tells what it had taken it for.
+// A key that a process had taken when it died can be taken again, and its mark says what for.
 func TestDeliveryOfTheDead(t *testing.T) {
 	t.Parallel()
 	dir, ctx, now := t.TempDir(), t.Context(), time.Now()

@@ -13,8 +13,8 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// Many tenants, each within its quota, do not fill the disk: all together have a bound. Beyond it the store refuses
-// changes as full, still reads and deletes, and deleting makes room.
+// Many tenants, each within its quota, cannot fill the disk, because there is a common limit. Beyond it the store
+// refuses changes with StoreFull and still reads and deletes. Deletion frees space.
 func TestTotal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

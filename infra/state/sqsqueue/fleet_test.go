@@ -152,7 +152,7 @@ func delivered(t *testing.T, s *dynamostate.Store, ids []string) bool {
 	return true
 }
 
-// once checks that every job ran once, and was told of once.
+// once checks that every job ran once, and that its receiver was called once.
 func (w *world) once(t *testing.T, ids []string) {
 	t.Helper()
 	w.mu.Lock()
@@ -164,8 +164,8 @@ func (w *world) once(t *testing.T, ids []string) {
 	}
 }
 
-// Gateways are woken for jobs, for jobs that begin later, for callbacks, and for those that were refused at first, long
-// before they would look by themselves.
+// Gateways are woken for jobs, for jobs with a later start, for callbacks, and for callbacks that were refused at
+// first, long before they would poll.
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	f, w := newFleet(t), newWorld()
@@ -187,7 +187,7 @@ func TestFleet(t *testing.T) {
 	})
 }
 
-// The jobs of a gateway that dies are run by another, which is woken for them.
+// Another gateway is woken for the jobs of a gateway that dies, and runs them.
 func TestGatewayDies(t *testing.T) {
 	t.Parallel()
 	f, w := newFleet(t), newWorld()
@@ -219,7 +219,7 @@ func TestGatewayDies(t *testing.T) {
 	w.once(t, ids)
 }
 
-// Messages that are lost delay jobs, and messages that are repeated or belong to nothing do nothing.
+// Lost messages delay jobs; repeated and unknown ones have no effect.
 func TestMessagesAreOnlyWakes(t *testing.T) {
 	t.Parallel()
 	f, w := newFleet(t), newWorld()
@@ -259,7 +259,7 @@ func TestMessagesAreOnlyWakes(t *testing.T) {
 	if _, err := store.TakeCallback(t.Context(), time.Now(), time.Now(), "../x"); !errors.Is(err, execution.ErrNotFound) {
 		t.Error(err)
 	}
-	// Without any message, the clock finds the rest.
+	// Without any message, polling finds the rest.
 	stopped.Store(nil)
 	until(t, "the callback is delivered", func() bool {
 		if err := q.RunDue(t.Context(), ""); err != nil {

@@ -149,10 +149,10 @@ func TestServe(t *testing.T) {
 	until(t, "the queue is empty", func() bool { a, b, c := count(t, url); return a+b+c == 0 })
 }
 
-// While a message is handled, however long, nobody else gets it.
+// While a message is handled, however long, no other receiver gets it.
 func TestHeartbeat(t *testing.T) {
 	t.Parallel()
-	// A busy machine would have to stop for four seconds before a sign of life comes too late.
+	// The machine would have to stall for four seconds before a heartbeat is too late.
 	cfg := sqsqueue.Config{Invisible: 6 * time.Second}
 	q, url, _ := opened(t, cfg, 10)
 	other := open(t, cfg, url)

@@ -54,7 +54,7 @@ func callbacks(t *testing.T, state State) {
 		})
 	}
 	all.Wait()
-	for _, s := range []Store{a, b} { // what one met while the other was taking it
+	for _, s := range []Store{a, b} { // one process skipped it while the other claimed it
 		for _, id := range take(s, now) {
 			taken[id]++
 		}

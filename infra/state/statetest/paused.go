@@ -90,7 +90,7 @@ func dueWaits(t *testing.T, s State) {
 	if due, err = p.DueWaits(t.Context(), now, 1); err != nil || len(due) != 1 {
 		t.Errorf("beyond the limit: %v, %v", ids(due), err)
 	}
-	// A tenant for which much is due leaves room for another one.
+	// A tenant with many due jobs does not delay another one.
 	for n := range 20 {
 		store(t, p, pausedJob(100+n, "many", "ann", now.Add(time.Duration(n-100)*time.Hour)))
 	}

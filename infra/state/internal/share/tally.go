@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A tally is the use of a quota by a tenant: as it was counted last, and what this process has added since.
+// A tally is the use of a quota by a tenant: the last count, and what this process has added since.
 type tally struct {
 	used    int64
 	counted time.Time
 }
 
-// A tallied is what a tally is of.
+// A tallied names the quota and the tenant of a tally.
 type tallied struct{ quota, tenant string }
 
 const (
