@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestHammer checks that guests on all cores leave nothing behind: no global, no prototype, no random state crosses,
-// and memory is released.
+// TestHammer checks that concurrent guests leave nothing behind: no global, prototype or random state reaches another
+// guest, and memory is released.
 func TestHammer(t *testing.T) {
 	executions := 10_000
 	if raceEnabled {

@@ -42,8 +42,8 @@ func TestDecoratorsAndUsing(t *testing.T) {
 	}
 }
 
-// TestPrintedIterators checks that printing an iterator of a map or set shows what it has yet to return, without
-// taking it.
+// TestPrintedIterators checks that printing an iterator of a map or set shows the entries that it has not returned yet,
+// and leaves it unchanged.
 func TestPrintedIterators(t *testing.T) {
 	e := newEngine(t)
 	r := run(t, e,

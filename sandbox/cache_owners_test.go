@@ -7,7 +7,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/source"
 )
 
-// TestOwnersShareNothing checks that what is cached of one owner's code is not used for another's.
+// TestOwnersShareNothing checks that cached code of one owner is not used for another's.
 func TestOwnersShareNothing(t *testing.T) {
 	var s source.Cache
 	for i, c := range []struct {
