@@ -13,13 +13,13 @@ import (
 )
 
 var (
-	// errThrown ends a run whose result has the exception that ended it.
+	// errThrown ends a run whose result already has the exception.
 	errThrown = errors.New("the code threw")
-	// errNeverSettles ends a run that waits for nothing.
+	// errNeverSettles ends a run whose promise nothing can settle.
 	errNeverSettles = errors.New("the promise returned by the code never settles")
-	// errCrashed ends a run that has broken QuickJS, errAwayEnded one whose other engine has ended.
-	errCrashed   = errors.New("the engine crashed on this code")
-	errAwayEnded = errors.New("the engine ended on this code: it ran out of memory or of stack, or crashed")
+	// errCrashed ends a run that has broken QuickJS, errEngineEnded one whose other engine has ended.
+	errCrashed     = errors.New("the engine crashed on this code")
+	errEngineEnded = errors.New("the engine ended on this code: it ran out of memory or of stack, or crashed")
 )
 
 // exited ends a run whose code has called process.exit.
@@ -47,7 +47,7 @@ func (r *run) classify(err error) error {
 		if r.result.Value = exit.value; exit.code != 0 {
 			r.result.Error = exit.Error()
 		}
-	case errors.Is(err, errNeverSettles), errors.Is(err, errAwayEnded), errors.Is(err, journal.ErrDiverged):
+	case errors.Is(err, errNeverSettles), errors.Is(err, errEngineEnded), errors.Is(err, journal.ErrDiverged):
 		r.result.Error = err.Error()
 	case r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()):
 		r.result.Error, r.result.Cancelled = "cancelled", true
@@ -131,7 +131,7 @@ func (g *guest) thrown(v quickjs.Value) error {
 	return errThrown
 }
 
-// escaping fails code that closes the function around it and continues outside.
+// escaping fails code that closes the function that the host put around it and continues outside.
 func (r *run) escaping() error {
 	return r.malformed("SyntaxError", "the code closes the function that it is the body of")
 }

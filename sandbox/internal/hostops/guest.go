@@ -2,7 +2,7 @@ package hostops
 
 import "github.com/airlock-run/airlock/sandbox/internal/quickjs"
 
-// Guest holds the values of a guest. *quickjs.Instance implements it over guest memory, *foreign.Guest over a
+// Guest holds the values of a guest. *quickjs.Instance implements it over guest memory, *otherengine.Guest over a
 // connection to another engine. Everything that it returns is hostile.
 type Guest interface {
 	// Text, Str, Len and Prefix read strings, View the bytes of an ArrayBuffer.
@@ -15,7 +15,7 @@ type Guest interface {
 	ParseJSON(text []byte) (quickjs.Value, error)
 	Bytes(b []byte) (quickjs.Value, error)
 	String(text string) (quickjs.Value, error)
-	// Kind and the parts are what objects keep in internal slots.
+	// Kind and the methods below read the internal slots of objects.
 	Kind(v quickjs.Value) quickjs.Kind
 	PromiseResult(v quickjs.Value) (state uint32, result quickjs.Value)
 	ProxyParts(v quickjs.Value) (target, handler quickjs.Value)

@@ -134,9 +134,9 @@ func (s *Source) FrameStart(stack string) int {
 	return at
 }
 
-// TraceAway returns the stack of an error of another engine in the caller's source. V8 writes stacks as QuickJS does,
-// and counts columns in UTF-16 units.
-func (s *Source) TraceAway(stack string) string {
+// TraceOtherEngine returns the stack of an error of another engine in the caller's source. V8 writes stacks as QuickJS
+// does, but counts columns in UTF-16 units.
+func (s *Source) TraceOtherEngine(stack string) string {
 	at := strings.Index("\n"+stack, "\n"+framePrefix)
 	if at < 0 {
 		return stack
