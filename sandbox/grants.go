@@ -43,11 +43,15 @@ type Grants struct {
 	Waits Waits
 	// Debug asks for reports in Result.Debug.
 	Debug Debug
-	// Replay answers the run from the journal of an earlier one with the same script and grants: it reads no clock,
-	// draws nothing and calls nobody. A run that does something else ends with an error that says what.
+	// Replay answers the run from the journal of an earlier one with the same script and grants. The run reads no
+	// clock, draws no random numbers and makes no calls. A run that differs from the journal ends with an error that
+	// names the difference.
 	Replay *Journal
 	// OnLog is called for each console call as it happens, on the guest's goroutine. A slow OnLog slows its own guest.
 	OnLog func(Log)
+	// OnLine is called like OnLog, with the level and the whole text of each console call, also of those that the logs
+	// cut or leave out. The text is cut only where the output ends.
+	OnLine func(level, text string)
 	// parkNow, if set, makes a run that waits for a timer or a wait park when it returns true.
 	parkNow func() bool
 	// parkAmid, if set, makes a run without requests park between two microtasks when it returns true.
@@ -63,6 +67,7 @@ func (g Grants) MaxWall() time.Duration {
 	if wall <= 0 {
 		wall = defaultWall
 	}
+	wall = max(wall-max(g.Limits.Spent, 0), 1)
 	if g.Replay != nil {
 		return replaySlack*wall + replayGrace
 	}

@@ -20,7 +20,7 @@ const (
 	opSettled = 4  // has a value
 	opDone    = 5  // json
 	opFail    = 6  // name, message, stack, thrown value
-	opLimit   = 7  // the result is larger than any output
+	opLimit   = 7  // the result is larger than any output may be
 	opRequest = 8  // id, name, payload
 	opSync    = 9  // name, arguments…
 	opLoaded  = 10 // 1, or 0 if the code threw (load.go)
@@ -129,6 +129,9 @@ func (r *run) log(in hostops.Guest, a quickjs.Args) error {
 	if len(r.output) > r.limits.OutputBytes {
 		r.output = r.output[:r.limits.OutputBytes]
 	}
+	if r.grants.OnLine != nil {
+		r.grants.OnLine(levels[level], text)
+	}
 	if surplus {
 		r.stage.logsDropped++
 		if !whole {
@@ -211,7 +214,7 @@ func (r *run) Poll(in *quickjs.Instance) error {
 	return r.inTime()
 }
 
-// inTime returns the limit of time that the run has exceeded, or why it is cancelled.
+// inTime returns an error if the run has exceeded a time limit or is cancelled.
 func (r *run) inTime() error {
 	if r.outside.elapsed() >= r.limits.Wall {
 		return r.limits.exceeded(LimitWall)
@@ -256,7 +259,7 @@ func (r *run) Word(in *quickjs.Instance, head, frames string) (string, bool) {
 // maxToolsNamed is how many tools a message names.
 const maxToolsNamed = 20
 
-// withTools adds the tools that there are to a message about a tool that there is not.
+// withTools appends the names of the available tools to a message about a tool that does not exist.
 func withTools(tools []Tool, message string) string {
 	callee, ok := strings.CutSuffix(message, " is not a function")
 	namespace, method, dotted := strings.Cut(callee, ".")
@@ -279,7 +282,7 @@ func withTools(tools []Tool, message string) string {
 	return message + "; " + namespace + " has: " + strings.Join(has, ", ")
 }
 
-// traceCost is how many bytes of frames the host handles in the time of a call or back-edge of the guest.
+// traceCost is the number of bytes of frames that the host handles in the time of one call or back-edge of the guest.
 const traceCost = 16
 
 // Now implements quickjs.Host.

@@ -28,7 +28,9 @@ const (
 // Limits bounds one run. A zero field means the default given there, never "unlimited".
 type Limits struct {
 	Wall time.Duration // 15 s
-	CPU  time.Duration // as Wall
+	// Spent is how much of Wall had passed before the run, for a caller who scans the code within the same limit.
+	Spent time.Duration
+	CPU   time.Duration // as what is left of Wall
 	// Ticks is LimitCPU in Usage.Ticks, which are the same on every machine; as many as CPU allows.
 	Ticks int64
 	// MemoryBytes is 64 MiB, at least MinMemoryBytes and at most Config.MaxMemoryBytes. The guest and what the host holds
@@ -42,7 +44,7 @@ type Limits struct {
 	FileBytes   int64 // DefaultFileBytes in the guest's file system
 	FileCount   int   // 1,024 files and folders there
 	EndOnLogs   bool  // more than LogEntries console calls end the run
-	Depth       int   // 512 objects and arrays in one another, in every value that crosses
+	Depth       int   // 512 nested objects and arrays, in every value that enters or leaves the guest
 }
 
 // The defaults of FetchBytes and FileBytes.
@@ -61,6 +63,8 @@ func (l Limits) withDefaults(maxMemory int64) Limits {
 	if l.Wall <= 0 {
 		l.Wall = defaultWall
 	}
+	l.Spent = min(max(l.Spent, 0), l.Wall-1)
+	l.Wall -= l.Spent
 	if l.CPU <= 0 || l.CPU > l.Wall {
 		l.CPU = l.Wall
 	}
@@ -109,7 +113,7 @@ func (l Limits) exceeded(limit Limit) *hostops.LimitError {
 	var message string
 	switch limit {
 	case LimitWall:
-		message = fmt.Sprintf("timed out after %v of wall time", l.Wall)
+		message = fmt.Sprintf("timed out after %v of wall time", l.Wall+l.Spent)
 	case LimitCPU:
 		message = fmt.Sprintf("timed out after %v of processor time", l.CPU)
 	case LimitMemory:

@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestLimits checks that each limit ends the run under its own name, whatever the guest catches, and keeps what was
-// there before.
+// TestLimits checks that each limit ends the run under its own name, whatever the guest catches, and that earlier
+// output is kept.
 func TestLimits(t *testing.T) {
 	e := newEngine(t)
 	short := sandbox.Limits{Wall: time.Second} // on a busy machine, too, the guest prints before
@@ -128,8 +128,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestTicksLimit checks that a limit in ticks ends the same code at the same place everywhere, while it loads or
-// later, and on repetition.
+// TestTicksLimit checks that a limit in ticks always ends the same code at the same place: while it loads, later, and
+// when it is repeated.
 func TestTicksLimit(t *testing.T) {
 	e := newEngine(t)
 	for _, s := range []sandbox.Script{
@@ -171,6 +171,22 @@ func TestTicksDependOnTheCodeAlone(t *testing.T) {
 		if again := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{}); again.Usage.Ticks != first.Usage.Ticks ||
 			first.Usage.Ticks == 0 {
 			t.Errorf("%d ticks, then %d", first.Usage.Ticks, again.Usage.Ticks)
+		}
+	}
+}
+
+// Time that passed before a run is a part of its wall time, whose limit it names whole.
+func TestSpentTime(t *testing.T) {
+	e := newEngine(t)
+	for _, spent := range []time.Duration{9 * time.Second, time.Hour} {
+		limits := sandbox.Limits{Wall: 9*time.Second + 100*time.Millisecond, Spent: spent}
+		began := time.Now()
+		r := run(t, e, sandbox.Script{Code: "for (;;);"}, sandbox.Grants{Limits: limits})
+		if r.Limit != sandbox.LimitWall || r.Error != "timed out after 9.1s of wall time" {
+			t.Errorf("after %v: limit %q, %s", spent, r.Limit, r.Error)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("after %v it ran for %v", spent, took)
 		}
 	}
 }
