@@ -6,13 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
 // A guest that waits has no frame on the stack of WebAssembly. Its state is linear memory: the globals of the module
-// have their first values again, or only count work. So what its memory has, and the image of the library has not, is
-// enough to continue it in another instance of that image, in another process.
+// have their first values again, or only count work. So the differences between its memory and the image of the library
+// are enough to continue it in another instance of that image, in another process.
 
 // Delta is a guest between two calls, as it differs from the image of the library.
 type Delta struct {
@@ -64,7 +65,7 @@ func (in *Instance) Delta() (Delta, error) {
 	pristine := in.image.library().regions.image.pristine
 	stack := in.image.runtime.stackPages()
 	pages := in.image.regions.image.touched(in.memory.mem, in.memory.size)
-	w := deltaWriter{out: make([]byte, 0, len(pages)*osPage/2)}
+	w := deltaWriter{out: make([]byte, 0, min(len(pages)*osPage/2, firstChanges))}
 	add := func(page uint32) {
 		if at := page * osPage; at < stack.at || at >= stack.at+stack.n {
 			w.page(at, memory[at:at+osPage], pristine)
@@ -80,11 +81,14 @@ func (in *Instance) Delta() (Delta, error) {
 	return d, nil
 }
 
-// stackPages returns where the C stack is. What lies there is dead between two calls.
+// stackPages returns the pages of the C stack. Their content is unused between two calls.
 func (r *Runtime) stackPages() change {
 	const n = rewrite.StackPages * rewrite.PageSize
 	return change{r.facts.StackTop - n, n}
 }
+
+// firstChanges is room for the changes of a small guest, which differ in few words of each page.
+const firstChanges = 8 << 10
 
 // deltaWriter writes Delta.Changes.
 type deltaWriter struct {
@@ -130,6 +134,9 @@ func (w *deltaWriter) flush() {
 	if len(w.run) == 0 {
 		return
 	}
+	if need := len(w.run) + 2*binary.MaxVarintLen64; need > cap(w.out)-len(w.out) {
+		w.out = slices.Grow(w.out, max(need, len(w.out)))
+	}
 	w.out = binary.AppendUvarint(w.out, uint64(w.at-w.to)/wordSize)
 	w.out = binary.AppendUvarint(w.out, uint64(len(w.run))/wordSize)
 	w.out = append(w.out, w.run...)
@@ -141,7 +148,7 @@ func (w *deltaWriter) end() []byte {
 	return w.out
 }
 
-// Restore returns an instance that continues what d is the state of. Everything in its memory is hostile, and the
+// Restore returns an instance that continues the guest whose state is d. Everything in its memory is hostile, and the
 // fields that stop a guest are set again. It returns the host's MemoryRefused if the budget is too small, and ErrDelta
 // if d is not valid.
 func (im *Image) Restore(ctx context.Context, budget *Budget, host Host, d Delta) (_ *Instance, err error) {
@@ -200,7 +207,7 @@ func patch(memory, changes []byte) error {
 	return nil
 }
 
-// resume sets what the host keeps of a guest beside its memory, and the fields that stop the guest.
+// resume sets the host's own state of a guest, and the fields that stop the guest.
 func (in *Instance) resume(d Delta) {
 	im, memory := in.image, in.mod.Memory()
 	counter := im.qctx + im.runtime.facts.CtxInterruptCounter
@@ -215,7 +222,7 @@ func (in *Instance) resume(d Delta) {
 	}
 }
 
-// EnableEval ends what DisableEval began: the host can compile.
+// EnableEval reverses DisableEval, so that the host can compile.
 func (in *Instance) EnableEval() {
 	at := in.image.qctx + in.image.runtime.facts.CtxEvalInternal
 	pristine := in.image.library().regions.image.pristine
