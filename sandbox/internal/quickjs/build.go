@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "cc940d62aeede9c267c4d3999c2ccabfc4a45551c4d5b807f8207c0ce8ddcd90",
+			rewritten: "691243588875424cf68eb5e73af767894e8b55a6c3ad1ca47ecf01b51dcec026",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "f57865d9b8f5c72e1ef20e2ba80cd23cd3856c319190c040756c894a1e224b17",
+			rewritten: "1cbc711ad85eca898bb5505640ee89bf4daeb113e612f92cc5ef5ad38acea8be",
 		},
 	}
 }

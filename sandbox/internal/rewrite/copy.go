@@ -19,8 +19,11 @@ func (w *rewriter) code() ([]byte, error) {
 		if body, err = w.function(function, body); err != nil {
 			return nil, fmt.Errorf("function %d: %w", function, err)
 		}
-		if function == w.parser.expression { // another stands before it
+		switch function { // others stand before these
+		case w.parser.expression:
 			body, added[addedParse] = w.notes.parseBody(), body
+		case w.quirks.copyData:
+			body, added[addedCopyData] = w.copyDataBody(), body
 		}
 		out = wasm.AppendBlock(out, body)
 	}
@@ -65,11 +68,13 @@ func (w *rewriter) usableSizeBody() []byte {
 type edits struct {
 	begin []byte // at the beginning
 	loop  []byte // at each loop header
-	// note is inserted before the note of a position that the compiler has put into the function.
+	// note is inserted before a position note that the compiler has inlined into the function.
 	note []byte
 	last bool // the note has the position of the token before
 	// callAt holds what replaces single calls, by where they start.
 	callAt map[int][]byte
+	// constants hold what replaces i32 constants, by their value.
+	constants map[int64][]byte
 	// jumps are the branches that lose the look-up of their label, by where they end.
 	jumps map[int]jump
 }
@@ -80,6 +85,7 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 		return w.usableSizeBody(), nil
 	}
 	e := w.notes.at(function)
+	e.constants = w.quirkConstants(function)
 	if w.fuel > 0 && function != w.interpreter {
 		e.loop = w.tick()
 	}
@@ -174,6 +180,10 @@ func (c *copier) instruction(i wasm.Instruction) error {
 }
 
 func (c *copier) constant(i wasm.Instruction) {
+	if replaced, ok := c.constants[i.Imm]; ok {
+		c.put(i.Start, i.End, replaced)
+		return
+	}
 	switch {
 	case i.Imm == c.overflow:
 		c.overflowing = true
@@ -185,7 +195,7 @@ func (c *copier) constant(i wasm.Instruction) {
 	}
 }
 
-// direct copies a call, to where its function is now.
+// direct copies a call and adjusts the index of its function.
 func (c *copier) direct(i wasm.Instruction) {
 	function := uint64(i.Imm)
 	if replaced, ok := c.callAt[i.Start]; ok {

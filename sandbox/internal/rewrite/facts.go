@@ -23,6 +23,7 @@ type Facts struct {
 	parser parserFacts
 	trace  traceFacts
 	api    apiFacts
+	quirks quirkFacts
 
 	Host
 }
@@ -103,6 +104,7 @@ func Find(wasmBytes []byte) (*Facts, error) {
 	x.parser = f.parser()
 	x.trace = f.trace()
 	x.api = f.api(x.trace)
+	x.quirks = f.quirks()
 	x.StackTop = uint32(module.Pages+StackPages) * PageSize
 	x.StackLimit = uint32(module.Pages)*PageSize + stackMargin
 	x.InterruptEntry = x.tableEnd()

@@ -12,7 +12,7 @@ const PageSize = 65536
 // The host functions that the rewriting adds to a module's imports.
 const (
 	HostModule = "airlock"
-	// HostPoll is poll(kind i32): the guest comes out to the host. The kinds are PollFuel and the others.
+	// HostPoll is poll(kind i32): the guest calls the host. The kinds are PollFuel and the others below.
 	HostPoll = "poll"
 	// HostCall is call(ctx i32, this i64, argc i32, argv i32) i64, the one function through which JavaScript reaches the
 	// host. Traced and Tracked in argc tell apart the calls that the rewriting makes itself.
@@ -21,7 +21,7 @@ const (
 	addedImports = 2
 )
 
-// Why the guest comes out to the host.
+// The reasons of a poll.
 const (
 	PollFuel          = 0 // a loop of the engine has run for an interval
 	PollInterrupt     = 1 // interpreted code has run for an interval
@@ -130,6 +130,7 @@ const (
 	addedParse
 	addedTrace
 	addedTrack
+	addedCopyData
 	addedCount
 )
 
@@ -148,6 +149,7 @@ var addedSignatures = [addedCount]string{
 	addedParse:     signature("ii", "i"),
 	addedTrace:     signature("iiili", "l"),
 	addedTrack:     signature(typeTracker, ""),
+	addedCopyData:  signature(typeCopyData, "i"),
 }
 
 // addedTypes returns the types of host functions, added functions and dispatchers.

@@ -1,0 +1,110 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/airlock-run/airlock/sandbox/internal/wasm"
+)
+
+// Small differences between the engine and others are removed in the engine itself:
+//
+//   - A call takes 65,535 arguments at most, where programs of other engines pass 100,000 (Math.max(...numbers)).
+//   - JS_ToObject throws one message for undefined and for null. That for null lacks its first letter here, so that the
+//     host can tell which it was.
+//   - JS_CopyDataProperties ignores strings, so that {...'ab'} is {}.
+
+// quirkFacts are the functions with these differences. A build may lack one, which then stays as it is.
+type quirkFacts struct {
+	arguments uint64 // build_arg_list(ctx, &length, array)
+	toObject  uint64 // JS_ToObject(ctx, value) value
+	nullish   int64  // the address of its message
+	copyData  uint64 // JS_CopyDataProperties(ctx, target, source, excluded, setprop) int
+}
+
+const (
+	typeCopyData = "illli"
+
+	// Both are all ones, because the compiler also masks the count with them: Node's stack has room for some 120,000.
+	oldArguments = 1<<16 - 1
+	maxArguments = 1<<17 - 1
+
+	tagNull = 2
+	tagRope = -6
+)
+
+func (f *finder) quirks() (q quirkFacts) {
+	const message = "Cannot convert undefined or null to object"
+	many := f.says("too many arguments in function call (only %d allowed)")
+	q.arguments = f.optional(func(function uint64, code []wasm.Instruction) bool {
+		return many(function, code) && !slices.ContainsFunc(code, strangeCount)
+	})
+	says := f.says(message)
+	q.toObject = f.optional(func(function uint64, code []wasm.Instruction) bool {
+		return f.hasType(function, "il", "l") && says(function, code)
+	})
+	q.nullish = -1
+	if at := f.Strings(message); len(at) == 1 {
+		q.nullish = int64(at[0])
+	}
+	q.copyData = unknown
+	if i, ok := f.Names["JS_CopyDataProperties"]; ok && f.hasType(i, typeCopyData, "i") && q.toObject != unknown {
+		q.copyData = i
+	}
+	return q
+}
+
+// strangeCount reports whether an instruction has a constant that the compiler may have derived from the largest count,
+// and that is not replaced.
+func strangeCount(i wasm.Instruction) bool {
+	if i.Imm <= oldArguments>>1 || i.Imm > 2*maxArguments || i.Op != wasm.I32Const && i.Op != wasm.I64Const {
+		return false
+	}
+	return i.Op == wasm.I64Const || i.Imm < oldArguments-1 || i.Imm > oldArguments+1
+}
+
+// optional returns the only function that accepts accepts, or unknown.
+func (f *finder) optional(accepts func(uint64, []wasm.Instruction) bool) uint64 {
+	if found := f.where(accepts); len(found) == 1 {
+		return found[0]
+	}
+	return unknown
+}
+
+// quirkConstants returns what replaces the constants of a function.
+func (w *rewriter) quirkConstants(function uint64) map[int64][]byte {
+	switch function {
+	case w.quirks.arguments:
+		return map[int64][]byte{
+			oldArguments - 1: w.assemble().i32(maxArguments - 1).bytes(),
+			oldArguments:     w.assemble().i32(maxArguments).bytes(),
+			oldArguments + 1: w.assemble().i32(maxArguments + 1).bytes(),
+		}
+	case w.quirks.toObject:
+		// message + (the tag of the value == null)
+		a := w.assemble().i32(w.quirks.nullish)
+		a.get(1).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(tagNull).op(wasm.I32Eq)
+		return map[int64][]byte{w.quirks.nullish: a.op(wasm.I32Add).bytes()}
+	}
+	return nil
+}
+
+// copyDataBody returns the code that stands before JS_CopyDataProperties. It makes an object of a source that is a
+// string.
+func (w *rewriter) copyDataBody() []byte {
+	const ctx, target, source, excluded, setprop, object, result = 0, 1, 2, 3, 4, 5, 6
+	a := w.assemble()
+	a.locals = []byte{2, 1, wasm.TypeI64, 1, wasm.TypeI32}
+	tag := func(of uint64, is int64) {
+		a.get(of).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(is).op(wasm.I32Eq)
+	}
+	tag(source, tagString)
+	tag(source, tagRope)
+	a.op(wasm.I32Or, wasm.I32Eqz).ifThen()
+	a.get(ctx).get(target).get(source).get(excluded).get(setprop).call(w.added(addedCopyData)).op(wasm.Return, wasm.End)
+	a.get(ctx).get(source).original(w.quirks.toObject).set(object)
+	tag(object, tagException)
+	a.ifThen().i32(-1).op(wasm.Return, wasm.End)
+	a.get(ctx).get(target).get(object).get(excluded).get(setprop).call(w.added(addedCopyData)).set(result)
+	a.get(ctx).get(object).original(w.api.release)
+	return a.get(result).end()
+}
