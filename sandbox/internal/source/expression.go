@@ -14,7 +14,7 @@ func isName(c byte) bool {
 		c >= utf8.RuneSelf
 }
 
-// backward returns the expression whose last token is at the position: names, their members, and what stands in front
+// backward returns the expression whose last token is at the position: names, their members, and the operands in front
 // of them. Arguments are left out, as V8 leaves them out: "get(...).x". It returns "" for an expression that it cannot
 // read.
 func (t *thrown) backward() string {
@@ -59,7 +59,7 @@ func (t *thrown) backward() string {
 			continue
 		} else if text[0] == '[' || text == "(...)" {
 			if at > 0 && (isName(code[at-1]) || code[at-1] == ')' || code[at-1] == ']') {
-				continue // the member or the call of what stands in front
+				continue // a member or a call of the expression in front
 			}
 			if text == "(...)" {
 				parts[len(parts)-1] = "(intermediate value)"
@@ -86,8 +86,8 @@ func (t *thrown) backward() string {
 	return short(out.String())
 }
 
-// literalKey matches a key that could be a name.
-var literalKey = regexp.MustCompile(`^\[["']([\pL_$][\pL\pN_$]*)["']\]$`)
+// literalKey matches a key that is a string.
+var literalKey = regexp.MustCompile(`^\[["']([^"'\\]+)["']\]$`)
 
 // before returns the last part of an expression that code ends with, and where it starts. Literal strings are in
 // double quotes, arguments are left out.
@@ -171,7 +171,7 @@ func (t *thrown) forward(at int) string {
 	return short(code[:n])
 }
 
-// short returns text, or nothing if it is too long to help.
+// short returns text, or "" if it is too long to help.
 func short(text string) string {
 	if len(text) > maxExpression || strings.ContainsAny(text, "\n`") || strings.Contains(text, "$airlock") {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// The engine words its errors tersely ("not a function"). Word returns the words of V8, which people and their
-// programs know, and names the expression that is at fault by reading the code at the error's position.
+// The engine's error messages are terse ("not a function"). Word returns the message of V8, which people and their
+// programs know, and names the faulty expression, which it reads in the code at the error's position.
 
 // thrown is an error of the engine.
 type thrown struct {
@@ -18,6 +18,7 @@ type thrown struct {
 	caller  string // the function in the first frame of the compiled code
 	code    string // the compiled text around the position of that frame, and the position in it
 	at      int
+	prior   string // the compiled text before the code
 }
 
 // around bounds the code that is read before and after a position, in bytes.
@@ -39,6 +40,7 @@ func (s *Source) Word(head, frames string) (message string, work int, ok bool) {
 	if file, line, col, ok := frameAt(first); ok && file == quickjs.ScriptName {
 		t.caller, _, _ = strings.Cut(strings.TrimPrefix(first, framePrefix), " (")
 		t.code, t.at = s.near(line, col)
+		t.prior = s.prior(line)
 	}
 	out, ok := t.reword(name)
 	return out, len(first) + len(t.code), ok
@@ -61,6 +63,18 @@ func (s *Source) near(line, col int) (code string, at int) {
 	return s.Text[from:min(at+around, len(s.Text))], at - from
 }
 
+// maxPrior bounds the text before a line in which the class is looked for, in bytes.
+const maxPrior = 8 << 10
+
+// prior returns the compiled text before a line.
+func (s *Source) prior(line int) string {
+	if line < 1 || line > len(s.breaks) {
+		return ""
+	}
+	end := min(s.breaks[line-1], len(s.Text))
+	return s.Text[max(end-maxPrior, 0):end]
+}
+
 // breakLines finds where the lines of Text begin.
 func (s *Source) breakLines() {
 	s.breaks = append(s.breaks, 0)
@@ -73,25 +87,28 @@ func (s *Source) breakLines() {
 
 // same are messages that V8 words in one way, whatever the code.
 var same = map[string]string{
-	"Date value is NaN":                             "Invalid time value",
-	"invalid array length":                          "Invalid array length",
-	"invalid string length":                         "Invalid string length",
-	"invalid repeat count":                          "Invalid count value",
-	"empty array":                                   "Reduce of empty array with no initial value",
-	"this is not initialized":                       mustCallSuper,
-	"cannot convert symbol to string":               "Cannot convert a Symbol value to a string",
-	"cannot convert symbol to number":               "Cannot convert a Symbol value to a number",
-	"bigint argument with unary +":                  "Cannot convert a BigInt value to a number",
-	"BigInt operands are forbidden for >>>":         "BigInts have no unsigned right shift, use >> instead",
-	"BigInt division by zero":                       "Division by zero",
-	"BigInt negative exponent":                      "Exponent must be non-negative",
-	"promise self resolution":                       "Chaining cycle detected for promise #<Promise>",
-	"invalid value used as WeakMap key":             "Invalid value used as weak map key",
-	"invalid value used as WeakSet key":             "Invalid value used in weak set",
-	"invalid 'instanceof' right operand":            "Right-hand side of 'instanceof' is not an object",
+	"Date value is NaN":                     "Invalid time value",
+	"invalid array length":                  "Invalid array length",
+	"invalid string length":                 "Invalid string length",
+	"empty array":                           "Reduce of empty array with no initial value",
+	"this is not initialized":               mustCallSuper,
+	"cannot convert symbol to string":       "Cannot convert a Symbol value to a string",
+	"cannot convert symbol to number":       "Cannot convert a Symbol value to a number",
+	"bigint argument with unary +":          "Cannot convert a BigInt value to a number",
+	"BigInt operands are forbidden for >>>": "BigInts have no unsigned right shift, use >> instead",
+	"BigInt division by zero":               "Division by zero",
+	"BigInt negative exponent":              "Exponent must be non-negative",
+	"promise self resolution":               "Chaining cycle detected for promise #<Promise>",
+	"invalid value used as WeakMap key":     "Invalid value used as weak map key",
+	"invalid value used as WeakSet key":     "Invalid value used in weak set",
+	"'this' can be initialized only once":   "Super constructor may only be called once",
+	"circular prototype chain":              "Cyclic __proto__ value",
+	"toPrimitive":                           "Cannot convert object to primitive value",
+	"derived class constructor must return an object or undefined": "Derived constructors may only return object or " +
+		"undefined",
+	"not a Date object":                             "this is not a Date object.",
 	"radix must be between 2 and 36":                "toString() radix argument must be between 2 and 36",
 	"out of bound":                                  "Offset is outside the bounds of the DataView",
-	"invalid regular expression flags":              "Invalid flags supplied to RegExp constructor",
 	"BigInt are forbidden in JSON.stringify":        "Do not know how to serialize a BigInt",
 	"bad normalization form":                        "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
 	"cannot invoke a running generator":             "Generator is already running",
@@ -104,7 +121,7 @@ const mustCallSuper = "Must call super constructor in derived class before acces
 
 const comparator = "The comparison function must be either a function or undefined"
 
-// natives are messages of native functions: by the message, a space and the name of the function.
+// natives maps the message, a space and the name of a native function to V8's message.
 var natives = map[string]string{
 	"invalid number of digits toFixed":         "toFixed() digits argument must be between 0 and 100",
 	"invalid number of digits toPrecision":     "toPrecision() argument must be between 1 and 100",
@@ -113,11 +130,10 @@ var natives = map[string]string{
 	"not an object ownKeys":                    "Reflect.ownKeys called on non-object",
 	"not an object Proxy":                      "Cannot create proxy with a non-object as target or handler",
 	"must be called with new Promise":          "Promise constructor cannot be invoked without 'new'",
-	"invalid array index ArrayBuffer":          "Array buffer allocation failed",
-	"not an object Map":                        "Iterator value is not an entry object",
-	"not an object WeakMap":                    "Iterator value is not an entry object",
-	"not an object fromEntries":                "Iterator value is not an entry object",
-	"invalid code point fromCodePoint":         "Invalid code point",
+	"invalid array index ArrayBuffer":          "Invalid array buffer length",
+	"not a object apply":                       "CreateListFromArrayLike called on non-object",
+	"not a object construct":                   "CreateListFromArrayLike called on non-object",
+	"ArrayBuffer object expected DataView":     "First argument to DataView constructor must be an ArrayBuffer",
 	"not a constructor Symbol":                 "Symbol is not a constructor",
 	"not a function sort":                      comparator,
 	"not a function toSorted":                  comparator,
@@ -146,11 +162,13 @@ var patterns = map[string]string{
 	"invalid escape sequence in regular expression": "Invalid escape",
 	"invalid repetition count":                      "numbers out of order in {} quantifier",
 	"unexpected end":                                "\\ at end of pattern",
+	"unknown unicode property name":                 "Invalid property name",
 }
 
 var (
 	property    = regexp.MustCompile(`^cannot (read|set) property '((?s).*)' of (null|undefined)$`)
 	private     = regexp.MustCompile(`^private class field '(#.*)' does not exist$`)
+	set         = regexp.MustCompile(`^[^\s;={}]*[.](#[\pL_$][\pL\pN_$]*)\s*=[^=>]`)
 	readOnly    = regexp.MustCompile(`^'(.*)' is read-only$`)
 	uninitiated = regexp.MustCompile(`^(.*) is not initialized$`)
 	assigned    = regexp.MustCompile(`^[^;=\n]*[.](#?[\pL_$][\pL\pN_$]*)\s*(?:[-+*/%&|^?<>]{0,3}=[^=>]|\+\+|--)`)
@@ -158,6 +176,10 @@ var (
 	destructed  = regexp.MustCompile(`^(?:(?:const|let|var)\s*|\()\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}\s*=\s*`)
 	parameter   = regexp.MustCompile(`^(?:async\b\s*)?(?:function\b\s*\*?\s*)?[\pL\pN_$#]*\s*\(+[^(){}]*` +
 		`\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}`)
+	nested   = regexp.MustCompile(`^[^;\n=>]{0,200}?\{[^{}]*:\s*\{\s*([\pL_$][\pL\pN_$]*)`)
+	loops    = regexp.MustCompile(`^[^;\n]*?\bfor\s*\(\s*(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)`)
+	without  = regexp.MustCompile(`^(?:const|let|var)\s*\{\s*(?:\.\.\.[\pL_$][\pL\pN_$]*\s*)?\}\s*=\s*`)
+	elements = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*\(\s*(?:async\s*)?\(\s*\[`)
 	inherits = regexp.MustCompile(`\bextends\s+`)
 	iterates = regexp.MustCompile(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
 )
@@ -172,10 +194,16 @@ func (t *thrown) reword(name string) (string, bool) {
 		return out, true
 	}
 	if m := private.FindStringSubmatch(t.message); m != nil {
+		if a := set.FindStringSubmatch(t.code[t.at:]); a != nil && a[1] == m[1] {
+			return "Cannot write private member " + m[1] + " to an object whose class did not declare it", true
+		}
 		return "Cannot read private member " + m[1] + " from an object whose class did not declare it", true
 	}
-	if t.message == "invalid array index" && strings.HasSuffix(t.native, "Array") {
-		return "Invalid typed array length", true
+	if out, ok := t.byValue(); ok {
+		return out, true
+	}
+	if strings.HasPrefix(t.message, "too many arguments in function call") {
+		return "Maximum call stack size exceeded", true
 	}
 	if name == "URIError" {
 		return "URI malformed", true
@@ -199,16 +227,12 @@ func (t *thrown) reword(name string) (string, bool) {
 		return t.readOnly(m[1]), true
 	}
 	if reason, ok := patterns[t.message]; ok && t.native == "RegExp" {
-		source := ""
-		if at, ok := t.argument(); ok && t.literal(at) != "" {
-			source = "/" + t.literal(at) + "/: "
-		}
-		return "Invalid regular expression: " + source + reason, true
+		return t.pattern(reason), true
 	}
 	return t.byCode()
 }
 
-// byCode words the messages that take the code to be worded.
+// byCode returns the messages that depend on the code.
 func (t *thrown) byCode() (string, bool) {
 	switch t.message {
 	case "not a function":
@@ -220,6 +244,14 @@ func (t *thrown) byCode() (string, bool) {
 		return t.notIterable("object")
 	case "must be called with new":
 		return "Constructor " + t.native + " requires 'new'", t.native != ""
+	case "invalid 'instanceof' right operand":
+		if primitive.MatchString(strings.TrimLeft(t.code[t.at:], " ")) {
+			return "Right-hand side of 'instanceof' is not an object", true
+		}
+		return "Right-hand side of 'instanceof' is not callable", true
+	case "invalid brand on object":
+		class := t.class(t.at)
+		return "Receiver must be an instance of class " + class, class != ""
 	case "class constructors must be invoked with 'new'":
 		return "Class constructor " + t.caller + " cannot be invoked without 'new'", t.caller != ""
 	case "cannot convert BigInt to number":
@@ -230,17 +262,26 @@ func (t *thrown) byCode() (string, bool) {
 	case "parent class must be constructor":
 		if at := inherits.FindStringIndex(t.code[t.at:]); at != nil {
 			expr := t.forward(t.at + at[1])
+			if expr != "null" && !primitive.MatchString(expr) { // a name: V8 prints its value
+				expr = "undefined"
+			}
 			return "Class extends value " + expr + " is not a constructor or null", expr != ""
 		}
 	case "object is not extensible":
+		if t.native == "push" || t.native == "unshift" {
+			return t.ofArray()
+		}
 		if m := assigned.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
 			return "Cannot add property " + m[1] + ", object is not extensible", true
 		}
 	case "no setter for property":
 		if m := assigned.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
-			return "Cannot set property " + m[1] + " of #<Object> which has only a getter", true
+			return "Cannot set property " + m[1] + " of #<" + t.classOf(m[0]) + "> which has only a getter", true
 		}
 	case "could not delete property":
+		if t.native == "pop" {
+			return t.ofArray()
+		}
 		if m := deleted.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
 			return "Cannot delete property '" + m[1] + "' of #<Object>", true
 		}
@@ -253,12 +294,17 @@ func (t *thrown) byCode() (string, bool) {
 	case "cannot convert to BigInt: not an integer":
 		return "The number cannot be converted to a BigInt because it is not an integer", true
 	case "Cannot convert undefined or null to object":
-		return t.destructuring()
+		return t.destructuring("undefined")
+	case "annot convert undefined or null to object": // as the rewritten engine says of null
+		if out, ok := t.destructuring("null"); ok {
+			return out, ok
+		}
+		return "Cannot convert undefined or null to object", true
 	}
 	return "", false
 }
 
-// readOnly words an assignment to a constant or to a property that is read-only.
+// readOnly returns the message of an assignment to a constant or to a read-only property.
 func (t *thrown) readOnly(name string) string {
 	rest, ok := strings.CutPrefix(t.code[t.at:], name)
 	member := t.at > 0 && t.code[t.at-1] == '.'
@@ -271,20 +317,27 @@ func (t *thrown) readOnly(name string) string {
 		return "Assignment to constant variable."
 	}
 	object := "#<Object>"
-	if name != "" && strings.Trim(name, "0123456789") == "" {
+	if m := assigned.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
+		object = "#<" + t.classOf(m[0]) + ">"
+	}
+	if name == "length" || name != "" && strings.Trim(name, "0123456789") == "" {
 		object = "[object Array]"
 	}
 	return "Cannot assign to read only property '" + name + "' of object '" + object + "'"
 }
 
 func (t *thrown) notFunction() (string, bool) {
+	if t.native == "Promise" {
+		at, _ := t.argument()
+		return "Promise resolver " + cmp.Or(t.value(0), t.forward(at), "undefined") + " is not a function", true
+	}
 	if strings.HasSuffix(strings.TrimRight(t.code[:t.at], " "), "new") {
 		expr := strings.TrimSuffix(t.forward(t.at), "(...)")
 		return expr + " is not a constructor", expr != ""
 	}
 	if t.native == "" {
 		expr := t.backward()
-		if expr == "__knownSymbol" { // in what for await became
+		if expr == "__knownSymbol" { // in the code that replaces for await
 			return "object is not async iterable", true
 		}
 		return expr + " is not a function", expr != ""
@@ -294,20 +347,23 @@ func (t *thrown) notFunction() (string, bool) {
 	if !ok {
 		return "", false
 	}
-	expr := t.forward(at)
-	if t.native == "Promise" {
-		if expr == "" {
-			expr = "undefined"
-		}
-		return "Promise resolver " + expr + " is not a function", true
+	expr := cmp.Or(t.value(0), t.forward(at))
+	switch {
+	case t.native == "flatMap":
+		return "flatMap mapper function is not callable", true
+	case t.native == "from":
+		expr = t.value(1)
+	case t.value(0) == "" && strings.Contains(expr, ".") && !strings.HasSuffix(expr, ")"): // most likely no member
+		expr = "undefined"
 	}
 	return expr + " is not a function", expr != ""
 }
 
-// notIterable words what iterates over something else; kind is what is known of it.
+// notIterable returns the message of an iteration over a value that is not iterable; kind is what is known of the
+// value.
 func (t *thrown) notIterable(kind string) (string, bool) {
-	if t.native != "" {
-		return kind + notIterable, true
+	if t.native != "" || elements.MatchString(t.code[t.at:]) {
+		return t.kind(kind) + notIterable, true
 	}
 	at := t.at
 	if m := iterates.FindStringIndex(t.code[at:]); m != nil {
@@ -319,10 +375,15 @@ func (t *thrown) notIterable(kind string) (string, bool) {
 	}
 	called := end > at && end < len(t.code) && t.code[end] == '('
 	switch {
-	case called && strings.Contains(t.code[end:min(end+around/4, len(t.code))], "..."):
+	case called && kind != "object" && t.spread(end+1) != "":
+		return t.spread(end+1) + " is not iterable (cannot read property " + kind + ")", true
+	case called && t.spread(end+1) != "":
 		return "Spread syntax requires ...iterable[Symbol.iterator] to be a function", true
 	case called:
-		expr = t.backward()
+		if at == t.at {
+			expr = t.backward()
+		}
+		expr = strings.TrimSuffix(expr, "(...)")
 		return expr + " is not a function or its return value is not iterable", expr != ""
 	case strings.HasSuffix(expr, "Symbol.iterator"): // read by name
 		return "Cannot read properties of " + kind + " (reading 'Symbol(Symbol.iterator)')", true
@@ -332,7 +393,18 @@ func (t *thrown) notIterable(kind string) (string, bool) {
 	return expr + " is not iterable", true
 }
 
-// within words an operator in whose right operand, at the position, is no object.
+// kind returns what is not iterable, as V8 says it, if kind is what the engine says.
+func (t *thrown) kind(kind string) string {
+	switch {
+	case kind == "null":
+		return "object null"
+	case kind == "object" && t.native != "":
+		return kindOf(t.value(0))
+	}
+	return kind
+}
+
+// within returns the message of an in operator whose right operand, at the position, is no object.
 func (t *thrown) within() (string, bool) {
 	left, ok := strings.CutSuffix(strings.TrimRight(t.code[:t.at], " \n\t"), " in")
 	_, name := before(strings.TrimRight(left, " \n\t"))
@@ -344,17 +416,36 @@ func (t *thrown) within() (string, bool) {
 		ok && name != "" && right != ""
 }
 
-// literal returns the contents of the string literal at an offset of the code.
+// literal returns the text of the string literal at an offset of the code, if it has no escapes but of single marks.
 func (t *thrown) literal(at int) string {
 	code := t.code[min(at, len(t.code)):]
 	if code == "" || code[0] != '"' && code[0] != '\'' && code[0] != '`' {
 		return ""
 	}
-	n := strings.IndexByte(code[1:], code[0])
-	if n < 0 || strings.ContainsAny(code[1:n+1], "\\$\n") {
-		return ""
+	text, _ := unquote(code)
+	return text
+}
+
+// unquote returns the text of the string literal at the begin of code, and where it ends; "" and 0 if it has escapes
+// other than those of single marks.
+func unquote(code string) (text string, end int) {
+	var out strings.Builder
+	for i := 1; i < len(code); i++ {
+		switch c := code[i]; {
+		case c == code[0]:
+			return out.String(), i + 1
+		case c == '$' || c == '\n':
+			return "", 0
+		case c == '\\':
+			if i++; i == len(code) || strings.IndexByte("\\'\"`/", code[i]) < 0 {
+				return "", 0
+			}
+			out.WriteByte(code[i])
+		default:
+			out.WriteByte(c)
+		}
 	}
-	return code[1 : n+1]
+	return "", 0
 }
 
 // argument returns the offset of the first argument of the call at the position.
@@ -365,27 +456,4 @@ func (t *thrown) argument() (at int, ok bool) {
 		return 0, false
 	}
 	return at + 1, true
-}
-
-func (t *thrown) destructuring() (string, bool) {
-	if t.native != "" {
-		return "", false
-	}
-	m := destructed.FindStringSubmatchIndex(t.code[t.at:])
-	if m == nil {
-		if m := parameter.FindStringSubmatch(t.code[t.at:]); m != nil {
-			return "Cannot destructure property '" + m[1] + "' of a parameter as it is undefined or null.", true
-		}
-		return "", false
-	}
-	expr := t.forward(t.at + m[1])
-	if expr == "void" { // as undefined is printed
-		expr = "undefined"
-	}
-	value := "undefined or null"
-	if expr == "null" || expr == "undefined" {
-		value = expr
-	}
-	return "Cannot destructure property '" + t.code[t.at+m[2]:t.at+m[3]] + "' of '" + expr + "' as it is " + value + ".",
-		expr != ""
 }

@@ -222,12 +222,10 @@ func (j *jsonText) peek() byte {
 
 // placed returns a message with the position.
 func (j *jsonText) placed(message string) string {
-	before := j.text[:j.at]
-	line, start := strings.Count(before, "\n")+1, strings.LastIndexByte(before, '\n')+1
 	if !strings.HasSuffix(message, "JSON") {
 		message += " in JSON"
 	}
-	return fmt.Sprintf("%s at position %d (line %d column %d)", message, units(before), line, units(before[start:])+1)
+	return fmt.Sprintf("%s at position %d", message, units(j.text[:j.at]))
 }
 
 // units returns the length of s in UTF-16 units.

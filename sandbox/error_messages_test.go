@@ -7,8 +7,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestEngineErrorsHaveV8Words checks the words of errors that the engine throws. Programs in testdata/programs compare
-// more of them with Node.
+// TestEngineErrorsHaveV8Words checks the messages of errors that the engine throws. Programs in testdata/programs
+// compare more of them with Node.
 func TestEngineErrorsHaveV8Words(t *testing.T) {
 	e := newEngine(t)
 	grants := sandbox.Grants{Tools: []sandbox.Tool{{Name: "crm:list", Call: echo}, {Name: "crm:find", Call: echo}}}
@@ -30,14 +30,30 @@ func TestEngineErrorsHaveV8Words(t *testing.T) {
 		{"a frozen object", "'use strict'; const o = Object.freeze({ a: 1 }); o.a = 2",
 			"Cannot assign to read only property 'a' of object '#<Object>'"},
 		{"a parameter", "function f(x, { id, name }) { return id } f(1)",
-			"Cannot destructure property 'id' of a parameter as it is undefined or null."},
+			"Cannot destructure property 'id' of 'undefined' as it is undefined."},
 		{"for await of a number", "for await (const x of 5) ;", "object is not async iterable"},
 		{"a private member", "class A { #x = 1; static of(o) { return o.#x } } A.of({})",
 			"Cannot read private member #x from an object whose class did not declare it"},
+		{"a private member that is set", "class A { #x = 1; static of(o) { o.#x = 2 } } A.of({})",
+			"Cannot write private member #x to an object whose class did not declare it"},
+		{"a pattern with escapes", "new RegExp('\\\\p{Foo}', 'u')",
+			"Invalid regular expression: /\\p{Foo}/u: Invalid property name"},
+		{"what a constructor returned", "class A {} class B extends A { constructor() { super(); return 1 } } new B()",
+			"Derived constructors may only return object or undefined"},
 		{"a comparator", "[2, 1].sort('up')", "The comparison function must be either a function or undefined"},
 		{"no constructor", "new (() => {})", "(intermediate value) is not a constructor"},
-		{"a typed array", "new Uint8Array(-1)", "Invalid typed array length"},
-		{"entries that are none", "new Map([1])", "Iterator value is not an entry object"},
+		{"a typed array", "new Uint8Array(-1)", "Invalid typed array length: -1"},
+		{"entries that are none", "new Map([1])", "Iterator value 1 is not an entry object"},
+		{"a parameter that is null", "(({ id }) => id)(null)",
+			"Cannot destructure property 'id' of 'object null' as it is null."},
+		{"a value that the code does not show", "const n = -1; 'x'.repeat(n)", "Invalid count value"},
+		{"a value that is computed", "'x'.repeat(-1 * 2)", "Invalid count value"},
+		{"a class far away", "'use strict'; class P { " + strings.Repeat(" ", 600) +
+			"constructor() { Object.freeze(this); this.x = 1 } } new P()", "Cannot add property x, object is not extensible"},
+		{"a getter of a class", "'use strict'; class P { get x() { return 1 } } const p = new P(); p.x = 2",
+			"Cannot set property x of #<P> which has only a getter"},
+		{"a frozen array", "'use strict'; const list = Object.freeze([1, 2]); list.push(3)",
+			"Cannot add property 2, object is not extensible"},
 		{"code behind a line of its own", "\n\n  null.x", "Cannot read properties of null (reading 'x')"},
 		{"an error that the code makes", "throw new TypeError('not a function')", "not a function"},
 		{"a text that looks like an error", "throw Object.assign(new Error(), { message: 'empty array' })", "empty array"},

@@ -1,0 +1,358 @@
+package source
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The engine's messages have no values. V8's have some, and here they come from the code where it shows them: a literal
+// argument, the class of this or of a variable.
+
+var (
+	primitive = regexp.MustCompile(`^(?:[-+]?[0-9][\w.]*|(?:undefined|void 0|null|true|false|NaN|-?Infinity)\b|["'` + "`" +
+		`])`)
+	number     = regexp.MustCompile(`^-?(?:[0-9][0-9_]*(?:\.[0-9]+)?|Infinity\b|NaN\b)`)
+	element    = regexp.MustCompile(`^\s*\[\s*`)
+	classStart = regexp.MustCompile(`\bclass\s+([\pL_$][\pL\pN_$]*)`)
+	receiver   = regexp.MustCompile(`^([\pL_$][\pL\pN_$]*)\s*\??\.\s*#?[\pL_$][\pL\pN_$]*\s*` +
+		`(?:[-+*/%&|^?<>]{0,3}=|\+\+|--)`)
+	defaulted = regexp.MustCompile(`^(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)\s*=[^=>]`)
+	listed    = regexp.MustCompile(`^\s*=\s*(?:Object\.\w+\()?\[([^\[\]{}()"'` + "`" + `]*)\]`)
+	forbidden = regexp.MustCompile(`^null or undefined are forbidden$|^cannot convert to object$`)
+)
+
+// elementBytes are the sizes of typed arrays' elements.
+var elementBytes = map[string]int{"Int16Array": 2, "Uint16Array": 2, "Float16Array": 2, "Int32Array": 4,
+	"Uint32Array":  4,
+	"Float32Array": 4, "Float64Array": 8, "BigInt64Array": 8, "BigUint64Array": 8}
+
+// boxes are the classes whose methods refuse another this, by what the engine says.
+var boxes = map[string]string{"not a number": "Number", "not a BigInt": "BigInt", "not a symbol": "Symbol",
+	"not a boolean": "Boolean", "not a string": "String"}
+
+// iterating are the functions that iterate over their argument and need entries.
+var iterating = map[string]bool{"Map": true, "WeakMap": true, "fromEntries": true}
+
+// value returns an argument of the call at the position as V8 prints it: "" if the code does not show its value.
+func (t *thrown) value(n int) string {
+	at, ok := t.argument()
+	for ; ok && n > 0; n-- {
+		end := t.argumentEnd(at)
+		if end >= len(t.code) || t.code[end] == ')' {
+			return "undefined"
+		}
+		at = end + 1
+	}
+	if !ok {
+		return ""
+	}
+	return t.valueAt(at)
+}
+
+// argumentEnd returns where the argument at an offset of the code ends: at a comma or a closing bracket.
+func (t *thrown) argumentEnd(at int) int {
+	depth := 0
+	for ; at < len(t.code); at++ {
+		switch c := t.code[at]; c {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}', ',':
+			if depth == 0 {
+				return at
+			}
+			if c != ',' {
+				depth--
+			}
+		case '"', '\'', '`':
+			n := strings.IndexByte(t.code[at+1:], c)
+			if n < 0 {
+				return len(t.code)
+			}
+			at += n + 1
+		}
+	}
+	return at
+}
+
+// spread returns the first of the arguments at an offset of the code that is spread.
+func (t *thrown) spread(at int) string {
+	for at < len(t.code) {
+		end := t.argumentEnd(at)
+		if text, ok := strings.CutPrefix(strings.TrimSpace(t.code[at:end]), "..."); ok {
+			return text
+		}
+		if end >= len(t.code) || t.code[end] != ',' {
+			return ""
+		}
+		at = end + 1
+	}
+	return ""
+}
+
+// valueAt returns the literal at an offset of the code as V8 prints it, if the literal is all that stands there.
+func (t *thrown) valueAt(at int) string {
+	text := strings.TrimSpace(t.code[at:t.argumentEnd(at)])
+	if number.FindString(text) == text && text != "" {
+		return strings.ReplaceAll(text, "_", "")
+	}
+	switch text {
+	case "undefined", "null", "true", "false":
+		return text
+	case "", "void 0":
+		return "undefined"
+	}
+	switch text[0] {
+	case '{':
+		return "#<Object>"
+	case '[':
+		if strings.HasSuffix(text, "]") {
+			return "[object Array]"
+		}
+	case '"', '\'', '`':
+		if value, end := unquote(text); end == len(text) {
+			return value
+		}
+	}
+	return ""
+}
+
+// kindOf returns the type of a printed value with it, as V8 says what is not iterable.
+func kindOf(value string) string {
+	switch {
+	case value == "true" || value == "false":
+		return "boolean " + value
+	case number.FindString(value) != "":
+		return "number " + value
+	case value == "undefined":
+		return value
+	case value == "null":
+		return "object null"
+	}
+	return "object"
+}
+
+// byValue words the messages that V8 gives values.
+func (t *thrown) byValue() (string, bool) {
+	first := t.value(0)
+	with := func(message, separator string) (string, bool) {
+		if first == "" {
+			return message, true
+		}
+		return message + separator + first, true
+	}
+	switch t.message {
+	case "invalid repeat count":
+		return with("Invalid count value", ": ")
+	case "invalid code point":
+		return with("Invalid code point", " ")
+	case "invalid array index", "invalid array buffer length":
+		if strings.HasSuffix(t.native, "Array") {
+			return with("Invalid typed array length", ": ")
+		}
+	case "cannot convert to BigInt: not an integer", "cannot convert NaN or Infinity to BigInt":
+		return "The number " + orValue(first, "") + "cannot be converted to a BigInt because it is not an integer", true
+	case "cannot convert to BigInt":
+		return "Cannot convert " + first + " to a BigInt", first != ""
+	case "object prototype may only be an Object or null", "not an object":
+		return t.notObject(first)
+	case "property is not configurable":
+		second := t.value(1)
+		return "Cannot redefine property: " + second, t.native == "defineProperty" && second != ""
+	case "regexp not supported":
+		return "First argument to String.prototype." + t.native + " must not be a regular expression", true
+	case "invalid regular expression flags":
+		return "Invalid flags supplied to RegExp constructor '" + t.value(1) + "'", t.value(1) != ""
+	case "revoked proxy":
+		return "Cannot perform '" + t.trap() + "' on a proxy that has been revoked", true
+	case "proxy: cannot set property":
+		m := assigned.FindStringSubmatch(t.code[t.at:])
+		return "'set' on proxy: trap returned falsish for property '" + group(m) + "'", m != nil
+	case "proxy: defineProperty exception":
+		return "'defineProperty' on proxy: trap returned falsish for property '" + t.value(1) + "'", t.value(1) != ""
+	}
+	return t.ofReceiver()
+}
+
+// orValue returns a value and a space, or what stands for one that is not known.
+func orValue(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value + " "
+}
+
+func group(m []string) string {
+	if len(m) < 2 {
+		return ""
+	}
+	return m[1]
+}
+
+// notObject words messages of functions that need an object.
+func (t *thrown) notObject(first string) (string, bool) {
+	switch {
+	case t.native == "create", t.native == "setPrototypeOf" && t.message == "not an object":
+		value := first
+		if t.native == "setPrototypeOf" {
+			value = t.value(1)
+		}
+		if strings.HasPrefix(value, "#<") || strings.HasPrefix(value, "[object") {
+			return "Object.setPrototypeOf called on null or undefined", true
+		}
+		return "Object prototype may only be an Object or null: " + value, value != ""
+	case iterating[t.native]:
+		at, ok := t.argument()
+		if m := element.FindString(t.code[at:]); ok && m != "" {
+			if value := t.valueAt(at + len(m)); value != "" && value != "[object Array]" {
+				return "Iterator value " + value + " is not an entry object", true
+			}
+		}
+		return "Iterator value is not an entry object", true
+	}
+	return "", false
+}
+
+// ofReceiver words messages of methods that were called on another this, and of views of memory.
+func (t *thrown) ofReceiver() (string, bool) {
+	if class, ok := boxes[t.message]; ok && (t.native == "toString" || t.native == "valueOf") {
+		return class + ".prototype." + t.native + " requires that 'this' be a " + class, true
+	}
+	if forbidden.MatchString(t.message) && t.native != "" {
+		return "String.prototype." + t.native + " called on null or undefined", true
+	}
+	if index, ok := strings.CutPrefix(t.message, "invalid array index: "); ok && t.native == "with" {
+		return "Invalid index : " + index, true
+	}
+	size, ok := elementBytes[t.native]
+	switch {
+	case ok && t.message == "invalid length":
+		return "byte length of " + t.native + " should be a multiple of " + strconv.Itoa(size), true
+	case ok && t.message == "invalid offset":
+		return "start offset of " + t.native + " should be a multiple of " + strconv.Itoa(size), true
+	case t.native == "DataView" && t.message == "invalid byteOffset", t.message == "invalid offset":
+		second := t.value(1)
+		return "Start offset " + second + " is outside the bounds of the buffer", second != "" && second != "undefined"
+	}
+	return "", false
+}
+
+// ofArray words a change of a frozen array that the code around shows with its elements.
+func (t *thrown) ofArray() (string, bool) {
+	name, ok := strings.CutSuffix(t.code[:t.at], ".")
+	_, name = before(name)
+	text := t.prior + t.code[:t.at]
+	at := strings.LastIndex(text, " "+name+" =")
+	if !ok || name == "" || at < 0 {
+		return "", false
+	}
+	m := listed.FindStringSubmatch(text[at+1+len(name):])
+	if m == nil {
+		return "", false
+	}
+	n := 0
+	if strings.TrimSpace(m[1]) != "" {
+		n = strings.Count(m[1], ",") + 1
+	}
+	if t.native == "pop" {
+		return "Cannot delete property '" + strconv.Itoa(n-1) + "' of [object Array]", n > 0
+	}
+	return "Cannot add property " + strconv.Itoa(n) + ", object is not extensible", true
+}
+
+// trap returns the name of the trap that the code at the position would call.
+func (t *thrown) trap() string {
+	code := t.code[t.at:]
+	switch {
+	case receiver.MatchString(code):
+		return "set"
+	case strings.HasPrefix(code, "delete "):
+		return "deleteProperty"
+	case t.native == "keys" || t.native == "ownKeys" || t.native == "getOwnPropertyNames":
+		return "ownKeys"
+	case t.native == "getPrototypeOf" || t.native == "defineProperty" || t.native == "has":
+		return t.native
+	}
+	return "get"
+}
+
+// class returns the name of the class whose head is the last before an offset of the code.
+func (t *thrown) class(at int) string {
+	found := classStart.FindAllStringSubmatch(t.code[:at], -1)
+	if len(found) == 0 {
+		found = classStart.FindAllStringSubmatch(t.prior, -1)
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return found[len(found)-1][1]
+}
+
+// classOf returns the class of the object to whose property the code assigns, as far as the code around shows it.
+func (t *thrown) classOf(assignment string) string {
+	m := receiver.FindStringSubmatch(assignment)
+	if m == nil {
+		return "Object"
+	}
+	class := ""
+	if m[1] == "this" {
+		class = t.class(t.at)
+	} else if made := regexp.MustCompile(`\b` + regexp.QuoteMeta(m[1]) +
+		`\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`).
+		FindStringSubmatch(t.prior + t.code); made != nil {
+		class = made[1]
+	}
+	if class == "" || strings.HasPrefix(class, "_") {
+		return "Object"
+	}
+	return class
+}
+
+// pattern words what is wrong with a regular expression.
+func (t *thrown) pattern(reason string) string {
+	source, flags := t.value(0), t.value(1)
+	if source == "" {
+		return "Invalid regular expression: " + reason
+	}
+	if reason == patterns["unexpected end"] && strings.LastIndexByte(source, '[') > strings.LastIndexByte(source, ']') {
+		reason = "Unterminated character class"
+	}
+	if flags == "undefined" {
+		flags = ""
+	}
+	return "Invalid regular expression: /" + source + "/" + flags + ": " + reason
+}
+
+// destructuring words a pattern whose value is undefined or null.
+func (t *thrown) destructuring(value string) (string, bool) {
+	if t.native != "" {
+		return "", false
+	}
+	code := t.code[t.at:]
+	if m := nested.FindStringSubmatch(code); m != nil {
+		return "Cannot read properties of " + value + " (reading '" + m[1] + "')", true
+	}
+	if m := defaulted.FindStringSubmatch(code); m != nil {
+		return "Cannot read properties of " + value + " (reading '" + m[1] + "')", true
+	}
+	if m := without.FindString(code); m != "" {
+		expr := t.forward(t.at + len(m))
+		return "Cannot destructure '" + expr + "' as it is " + value + ".", expr != ""
+	}
+	m := destructed.FindStringSubmatchIndex(code)
+	if m == nil {
+		of := value
+		m := loops.FindStringSubmatch(code)
+		if m != nil {
+			of = ".for"
+		} else if m = parameter.FindStringSubmatch(code); value == "null" {
+			of = "object null"
+		}
+		return "Cannot destructure property '" + group(m) + "' of '" + of + "' as it is " + value + ".", m != nil
+	}
+	expr := t.forward(t.at + m[1])
+	if expr == "void" { // as undefined is printed
+		expr = "undefined"
+	}
+	return "Cannot destructure property '" + code[m[2]:m[3]] + "' of '" + expr + "' as it is " + value + ".", expr != ""
+}
