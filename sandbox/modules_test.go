@@ -27,6 +27,19 @@ func TestModules(t *testing.T) {
 			sandbox.Script{Code: "export default async (input, context) => ({input, context})", Input: []byte("7")},
 			`{"input":7,"context":{}}`},
 		{"default class is no handler", sandbox.Script{Code: "export default {a: 1}"}, `{"a":1}`},
+		{"a default class is not called", sandbox.Script{Code: "export default class { static n = 1 }"}, "null"},
+		{"a default function that begins like a class",
+			sandbox.Script{Code: "const f = classes => 1; export default f"}, "1"},
+		{"a module is strict",
+			sandbox.Script{Code: "import 'node:events'; let e; try { Object.freeze({a: 1}).a = 2 } catch (x) { e = x }\n" +
+				"return [e.name, (function () { return this === undefined })()]"}, `["TypeError",true]`},
+		{"a module with modules is strict", sandbox.Script{Code: "import {f} from './a.js'; f()",
+			Files: files("a.js", "export const f = () => { try { late = 1 } catch (e) { return e.name } }")},
+			`"ReferenceError"`},
+		{"a module may assign to output", sandbox.Script{Code: "import 'node:events'; output = 5"}, "5"},
+		{"CommonJS of old libraries is not strict", sandbox.Script{Code: "import f from './a.cjs'; f()",
+			Files: files("a.cjs", "module.exports = function () { undeclared = 1; return typeof arguments.callee }")},
+			`"function"`},
 		{"await at the top", sandbox.Script{Code: "const x = await Promise.resolve(5);\nexport default x"}, "5"},
 		{"module.exports", sandbox.Script{Code: "module.exports = (input) => input * 2", Input: []byte("21")}, "42"},
 		{"exports.x", sandbox.Script{Code: "exports.a = 1; exports.b = 2"}, `{"a":1,"b":2}`},
@@ -78,7 +91,22 @@ func TestModules(t *testing.T) {
 					"node_modules/a/r.cjs", "module.exports = 'r'", "node_modules/a/d.mjs", "export default 'd'",
 					"node_modules/b/package.json", `{"exports": {"node": "./n.js", "import": "./i.mjs"}}`,
 					"node_modules/b/n.js", "module.exports = 'n'", "node_modules/b/i.mjs", "export default 'i'")},
-			`["d","n",{"default":"d"}]`},
+			`["d","n","r"]`},
+		{"a package that requires one with two forms",
+			sandbox.Script{Code: "import make from 'a'; make()",
+				Files: files("node_modules/a/index.js",
+					"const B = require('b'); module.exports = () => [new B().is, require('c').default]",
+					"node_modules/b/package.json",
+					`{"exports": {".": {"import": {"default": "./b.mjs"}, "require": {"default": "./b.js"}}}}`,
+					"node_modules/b/b.js", "module.exports = class B { is = 'required' }",
+					"node_modules/b/b.mjs", "export default class B { is = 'imported' }",
+					"node_modules/c/package.json", `{"exports": {"import": "./c.mjs", "require": "./absent.js"}}`,
+					"node_modules/c/c.mjs", "export default 'c'")}, `["required","c"]`},
+		{"the folder of a package from within",
+			sandbox.Script{Code: "import x from 'a/lib/n/x.js'; x",
+				Files: files("node_modules/a/package.json", `{"main": "lib/main"}`, "node_modules/a/lib/main.js",
+					"module.exports = 'main'", "node_modules/a/index.js", "module.exports = 'index'",
+					"node_modules/a/lib/n/x.js", "module.exports = [require('../..'), require('../../')]")}, `["main","main"]`},
 		{"functions of one name",
 			sandbox.Script{Code: "import { of, Point, Node } from './a'; function Big() {} " +
 				"class Point3 {} function name2() { return 'own' } " +
@@ -128,6 +156,20 @@ func TestModules(t *testing.T) {
 			sandbox.Script{Code: "const code = (e) => e.code; let r; try { require('left') } catch (e) { r = code(e) } " +
 				"[r, await import('left').catch(code), await import('./a.js').catch(code)]"},
 			`["MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND"]`},
+		{"codes of what is missing under a computed name",
+			sandbox.Script{Code: "const code = (e) => e.code, n = ['left', './a.js']; let r; try { require(n[0]) } " +
+				"catch (e) { r = code(e) } [r, await import(n[0]).catch(code), await import(n[1]).catch(code)]"},
+			`["MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND"]`},
+		{"codes of ES modules that are missing",
+			sandbox.Script{Code: "const code = (e) => e.code; let r; try { require('./a.mjs') } catch (e) { r = code(e) } " +
+				"[r, await import('./a.mjs').catch(code), await import('./a.mts').catch(code)]"},
+			`["MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND"]`},
+		{"an export behind a decorator",
+			sandbox.Script{TypeScript: true, Code: "const d = (v: any, c: any) => v; class A { @d f<T>(x: T) { return x } } " +
+				"export const n = new A().f<number>(2); export default n"}, "2"},
+		{"an export behind a division of what is not null",
+			sandbox.Script{TypeScript: true, Code: "const m = new Map([['a', 4]]); const n = m.get('a')! / 2;\n" +
+				"export default n"}, "2"},
 		{"circular",
 			sandbox.Script{Code: "import {even} from './even.js'; even(10)",
 				Files: files("even.js", "import {odd} from './odd.js'; export const even = n => n === 0 || odd(n - 1)", "odd.js",
@@ -200,12 +242,12 @@ func TestModuleFaults(t *testing.T) {
 		{"deep code", sandbox.Script{Code: "export default " + strings.Repeat("[", 300000)}, "nested too deeply", "", 0, 0},
 		{"a glob that the lexer does not see",
 			sandbox.Script{
-				Code:  "import './a.js'; if (1) /'/.test('');\nconst n = 'modules'; await import('./' + n + '_test.go'); '/'",
+				Code:  "import './a.js'; class A {} /'/.test('');\nconst n = 'modules'; await import('./' + n + '_test.go'); '/'",
 				Files: files("a.js", ""),
 			}, `Could not resolve import`, "script.js", 2, 35},
 		{"a glob out of everything",
 			sandbox.Script{
-				Code: "import './a.js'; if (1) /'/.test('');\nconst n = 'passwd'; await import('" + strings.Repeat("../", 40) +
+				Code: "import './a.js'; class A {} /'/.test('');\nconst n = 'passwd'; await import('" + strings.Repeat("../", 40) +
 					"etc/' + n); '/'", Files: files("a.js", ""),
 			}, `Could not resolve import`, "script.js", 2, 34},
 		{"return in a module", sandbox.Script{Code: "export const a = 1\nreturn 2"}, "return", "script.js", 2, 1},

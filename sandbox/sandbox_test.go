@@ -22,7 +22,7 @@ func run(t testing.TB, e *sandbox.Engine, s sandbox.Script, g sandbox.Grants) sa
 	return r
 }
 
-// codeShapes are what code may look like, and its values.
+// codeShapes are the forms that code may have, with their values.
 var codeShapes = []struct{ code, want string }{
 	{"1 + 1", "2"},
 	{"'hello'", `"hello"`},
@@ -146,8 +146,10 @@ func TestTypeScript(t *testing.T) {
 		"function (x: number) { return 9 }":                                      "9",
 		"namespace N { export const a = 4 } N.a":                                 "4",
 		"#!/usr/bin/env ts\nconst n: number = 5; n":                              "5",
+		"import { sep } from 'path'\nnamespace N { export const a = sep } N.a":   `"/"`,
 	} {
-		if r := run(t, e, sandbox.Script{Code: code, TypeScript: true}, sandbox.Grants{}); string(r.Value) != want {
+		grants := sandbox.Grants{Modules: []string{"path"}}
+		if r := run(t, e, sandbox.Script{Code: code, TypeScript: true}, grants); string(r.Value) != want {
 			t.Errorf("%q gave %s (%s), want %s", code, r.Value, r.Error, want)
 		}
 	}

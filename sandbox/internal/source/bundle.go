@@ -2,9 +2,11 @@ package source
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +51,7 @@ type bundle struct {
 	mu sync.Mutex
 
 	sourceMap *sourcemap.Consumer
-	// follows is set if await is to be expressed by then.
+	// follows is set if await is to be replaced by calls of then.
 	follows bool
 }
 
@@ -59,7 +61,7 @@ type importText struct {
 	line, col int
 }
 
-// newBundle makes s of a script's own code and what it imports from files.
+// newBundle makes s from a script's own code and the files that it imports.
 func newBundle(
 	s *Source, files map[string][]byte, code string, form moduleForm, typescript, follows bool,
 ) (*Source, *Exception) {
@@ -126,11 +128,23 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	return nil
 }
 
-// withoutTypes removes the types from code and, from its imports, those that only types need.
+// withoutTypes removes the types from code and, from its imports, those that only types need. Code that is no body of
+// a function, because it has namespaces, is read as a whole program.
 func (b *bundle) withoutTypes(body string, head []string) (string, []string, *Exception) {
-	const open, end = "async () => {\n", "};\n"
-	front := strings.Join(append(head, open), "\n")
-	out := api.Transform(withoutMaps(front+body+"\n}"), api.TransformOptions{
+	text, imports, ex := b.withoutTypesIn(body, head, "async () => {\n", "\n}", "};\n")
+	if ex == nil {
+		return text, imports, nil
+	}
+	if text, imports, whole := b.withoutTypesIn(body, head, "$airlock;\n", "", ""); whole == nil {
+		return text, imports, nil
+	}
+	return "", nil, ex
+}
+
+// withoutTypesIn removes the types from code between open and tail, the latter of which is printed as end.
+func (b *bundle) withoutTypesIn(body string, head []string, open, tail, end string) (string, []string, *Exception) {
+	front := strings.Join(append(slices.Clone(head), open), "\n")
+	out := api.Transform(withoutMaps(front+body+tail), api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: b.path,
 		LogLevel: api.LogLevelSilent, TsconfigRaw: b.source.tsconfig(),
 	})
@@ -175,24 +189,65 @@ func (b *bundle) build() *Exception {
 	if len(b.ahead) > 0 {
 		head = strings.TrimSuffix(head, bundleFunction) + strings.TrimPrefix(packagesHead, "(") + "\n"
 	}
-	b.source.Text = head + b.withPackages(b.printed(out)) + bundleTail
+	printed := b.printed(out)
+	if b.module && !b.source.isStep() && allESM(out.Metafile) {
+		head = strings.TrimSuffix(head, "\n") + strictMode
+	}
+	b.source.Text = head + b.withPackages(printed) + bundleTail
 	return nil
 }
 
-// What stands around a bundle. Names that are made up at run time are looked for in the table of files, then in the
+// The code around a bundle. Names that are computed at run time are looked up in the table of files, then in the
 // library.
 const (
 	bundleHead = "((table) => { const require = (name) => table?.[name] ? table[name]() : globalThis.require(name);" +
-		" const $airlock_table = (t) => { table = t; }; return " + bundleFunction
+		" require.resolve = (name) => name[0] === '/' ? name : globalThis.require.resolve(name);" +
+		" const $airlock_table = (t) => { table = t; }; const " + computedImport + " = (name) => { try { " +
+		"return require(name) } catch (e) { if (e?.code === 'MODULE_NOT_FOUND' && " +
+		"e.message.startsWith(`Cannot find module '${name}'`)) e.code = 'ERR_MODULE_NOT_FOUND'; throw e } };" +
+		" return " + bundleFunction
 	bundleFunction = "async ($airlock) => {\n"
-	bundleTail     = "\n;return $airlock}; })()"
+	// computedImport is what import() of a computed name calls. It is as long as the __require that it replaces, so that
+	// positions stay.
+	computedImport = "$_import$"
+	// strictMode takes the place of the end of the line before a bundle that consists of ES modules alone. In a bundle
+	// with CommonJS modules, all code is sloppy, as that of old libraries has to be.
+	strictMode = " 'use strict';\n"
+	bundleTail = "\n;return $airlock}; })()"
 )
 
-// printed returns what esbuild printed, in which classes and functions have their own names, and the default import of
-// a CommonJS module is the module itself, as in Node, if the module says that it was an ES module but has no default
-// export.
+// allESM reports whether the files of a bundle are ES modules, by esbuild's description of it. Node's own modules, and
+// those that are missing, do not count.
+func allESM(metafile string) bool {
+	var meta struct {
+		Inputs map[string]struct {
+			Format string `json:"format"`
+		} `json:"inputs"`
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return false
+	}
+	for name, input := range meta.Inputs {
+		namespace, _, _ := strings.Cut(name, ":")
+		if input.Format == "cjs" && namespace != ofNode && namespace != ofMissing {
+			return false
+		}
+	}
+	return true
+}
+
+// dynamicRequire finds what esbuild prints for import() of a computed name.
+var dynamicRequire = regexp.MustCompile(`then\(\(\) => __toESM\(__require\(([^"])`)
+
+// printed returns esbuild's output with four corrections. An import() of a computed name has an error code of its own.
+// CommonJS modules know their paths.
+// Classes and functions have their own names. As in Node, the default import of a CommonJS module that claims to be an
+// ES module and has no default export is the module itself.
 func (b *bundle) printed(out api.BuildResult) string {
 	text := strings.Replace(textOf(out, ".js"), "|| !mod.__esModule ?", `|| !mod.__esModule || !("default" in mod) ?`, 1)
+	called := strings.ReplaceAll(computedImport, "$", "$$")
+	text = dynamicRequire.ReplaceAllString(text, "then(() => __toESM("+called+"(${1}")
+	text = withPaths(text)
 	return nameValues(nameFunctions(nameClasses(text, b.contains), b.contains), b.contains)
 }
 
@@ -223,9 +278,9 @@ func (b *bundle) run() api.BuildResult {
 		EntryPoints: []string{"start"}, Bundle: true, Outfile: "/bundle.js", AbsWorkingDir: "/", TsconfigRaw: "{}",
 		Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
-		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
+		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent, Metafile: b.module,
 		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false,
-			"for-await": false, "async-await": !b.follows, "async-generator": !b.follows},
+			"for-await": false, "regexp-set-notation": false, "async-await": !b.follows, "async-generator": !b.follows},
 		Define: map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true",
 			"import.meta.filename": quoted("/" + b.path), "import.meta.dirname": quoted(path.Dir("/" + b.path))},
 		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
@@ -256,7 +311,12 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 		return api.OnResolveResult{Path: name, Namespace: ofNode}
 	}
 	if a.Namespace != ofPackage {
-		if found, ok := resolve(b.files, importer, a.Path, len(b.keys) > 0 && a.Kind == api.ResolveJSRequireCall); ok {
+		required := a.Kind == api.ResolveJSRequireCall
+		found, ok := resolve(b.files, importer, a.Path, required)
+		if !ok && required { // the files may hold only the form for import
+			found, ok = resolve(b.files, importer, a.Path, false)
+		}
+		if ok {
 			return api.OnResolveResult{Path: found, Namespace: ofFile}
 		}
 	}
@@ -271,8 +331,9 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	if a.Kind == api.ResolveJSDynamicImport {
 		m.code = "ERR_MODULE_NOT_FOUND"
 	}
-	// The two kinds of import of one name are two modules, whose errors differ.
-	return api.OnResolveResult{Path: a.Path, Namespace: ofMissing, Suffix: "?" + m.code, PluginData: m}
+	// The two kinds of import of one name are two modules, whose errors differ. esbuild takes a file that ends with .cjs
+	// for a CommonJS module, which it is.
+	return api.OnResolveResult{Path: a.Path + ".cjs", Namespace: ofMissing, Suffix: "?" + m.code, PluginData: m}
 }
 
 // missing is the error of an import that cannot be resolved when the code runs.

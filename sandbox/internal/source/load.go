@@ -37,6 +37,9 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 			return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " " + refusal}}}
 		}
 		text = joinLabels(withoutGlobs(withoutMaps(text)))
+		if a.Namespace == ofFile || a.Namespace == ofPackage {
+			text = b.withResolved(withoutOwnRequire(text), a)
+		}
 	}
 	if loader == api.LoaderJSON && tooDeep(text) {
 		return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " is nested too deeply"}}}
@@ -99,9 +102,9 @@ var noMaps = strings.NewReplacer(
 	"/*# sourceMappingURL=", `/*#\x20sourceMappingURL=`, "/*@ sourceMappingURL=", `/*@\x20sourceMappingURL=`,
 )
 
-// withoutMaps returns code whose comments name no source map: esbuild would read the map, from the disk too, and move
-// the positions of errors by it. It does not ask what is a comment, and what is one for esbuild alone is not missed; a
-// string stays the same string.
+// withoutMaps returns code whose comments name no source map: esbuild would read the map, even from the disk, and move
+// the positions of errors by it. It changes the text wherever it occurs, so it misses no comment that only esbuild
+// recognizes; a string keeps its value.
 func withoutMaps(code string) string {
 	if !strings.Contains(code, "sourceMappingURL=") {
 		return code

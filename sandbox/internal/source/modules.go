@@ -15,7 +15,7 @@ type moduleForm struct {
 	meta    bool   // import.meta somewhere
 	require bool   // require somewhere
 	main    bool   // require.main, which CommonJS compares with module
-	handler bool   // what is exported is, or has, a function that is to be called
+	handler bool   // the export is, or has, a function that is to be called
 
 	required []string // the names that calls of require spell out
 }
@@ -127,16 +127,73 @@ func at(tokens []token, i int) token {
 	return token{kind: js.ErrorToken}
 }
 
-// significant returns the tokens of code up to the first error. After a brace or a parenthesis it may take a division
-// for a regular expression or the other way round; a real parser judges the outcome.
+// slashes tells regular expressions from divisions by the tokens before them. A division after the body of a function
+// expression is taken for a regular expression, and a regular expression after that of a class for a division.
+type slashes struct {
+	previous, before js.TokenType
+	// open says of each open parenthesis and brace whether an operand follows it, and closed of the one closed last.
+	open   []bool
+	closed bool
+}
+
+// divides reports whether a slash after the last token divides.
+func (s *slashes) divides() bool {
+	if s.previous == js.CloseParenToken || s.previous == js.CloseBraceToken {
+		return !s.closed
+	}
+	return endsOperand(s.previous)
+}
+
+func (s *slashes) next(tt js.TokenType) {
+	switch tt {
+	case js.OpenParenToken:
+		s.open = append(s.open, s.control())
+	case js.OpenBraceToken:
+		s.open = append(s.open, s.block())
+	case js.CloseParenToken, js.CloseBraceToken:
+		s.closed = false
+		if last := len(s.open) - 1; last >= 0 {
+			s.closed, s.open = s.open[last], s.open[:last]
+		}
+	}
+	s.before, s.previous = s.previous, tt
+}
+
+// control reports whether a parenthesis after the last token is the head of a statement.
+func (s *slashes) control() bool {
+	switch s.previous {
+	case js.IfToken, js.ForToken, js.WhileToken, js.WithToken:
+		return s.before != js.DotToken && s.before != js.OptChainToken
+	case js.AwaitToken:
+		return s.before == js.ForToken
+	}
+	return false
+}
+
+// block reports whether a brace after the last token opens a block.
+func (s *slashes) block() bool {
+	switch s.previous {
+	case js.CloseParenToken, js.SemicolonToken, js.OpenBraceToken, js.CloseBraceToken, js.ArrowToken,
+		js.ElseToken, js.DoToken, js.TryToken, js.FinallyToken:
+		return true
+	}
+	return false
+}
+
+// significant returns the tokens of code up to the first error. A real parser judges what it took for a regular
+// expression.
 func significant(code string) []token {
 	var out []token
 	lexer := js.NewLexer(parse.NewInputString(code))
-	pos, fresh, previous := 0, true, js.SemicolonToken
+	pos, fresh, before := 0, true, slashes{previous: js.SemicolonToken}
 	for {
 		tt, data := lexer.Next()
-		if (tt == js.DivToken || tt == js.DivEqToken) && !endsOperand(previous) {
+		if (tt == js.DivToken || tt == js.DivEqToken) && !before.divides() {
 			tt, data = lexer.RegExp()
+		}
+		if tt == js.ErrorToken && string(data) == "@" { // of a decorator
+			pos++
+			continue
 		}
 		if tt == js.ErrorToken {
 			return out
@@ -147,7 +204,10 @@ func significant(code string) []token {
 			fresh = true
 		default:
 			out = append(out, token{tt, string(data), pos, pos + len(data), fresh})
-			fresh, previous = false, tt
+			if postfix := tt == js.NotToken && !fresh && before.divides(); !postfix { // TypeScript's x! is an operand, as x
+				before.next(tt)
+			}
+			fresh = false
 		}
 		pos += len(data)
 	}
@@ -168,8 +228,7 @@ func blank(code string, spans []span) (rest string, cut []string) {
 }
 
 // withoutGlobs changes imports whose names begin with a written-out path and continue with an expression, so that
-// esbuild does not look on the disk for what they could mean. It inserts an empty string that esbuild does not
-// evaluate.
+// esbuild does not search the disk for matching files. It inserts an empty string that esbuild does not evaluate.
 func withoutGlobs(code string) string {
 	if !strings.Contains(code, "import") && !strings.Contains(code, "require") {
 		return code

@@ -29,7 +29,7 @@ type Packages struct {
 	Files map[string][]byte
 }
 
-// anyOf reports whether a package is among those that specifiers name.
+// anyOf reports whether specifiers name one of the packages.
 func (p Packages) anyOf(specifiers []string) bool {
 	return slices.ContainsFunc(specifiers, func(s string) bool {
 		return p.Names[PackageName(s)]
@@ -46,8 +46,8 @@ func PackageName(specifier string) string {
 	return name
 }
 
-// Ahead returns the keys of what the code imports of packages that are evaluated before it, sorted: "import" or
-// "require", a space, and the specifier.
+// Ahead returns the sorted keys of the imports of packages that are evaluated before the code: "import" or "require", a
+// space, and the specifier.
 func (s *Source) Ahead() []string {
 	if s.bundle == nil {
 		return s.keys
@@ -66,7 +66,7 @@ func (s *Source) Installed() []string {
 // IsPackages reports whether the text evaluates packages.
 func (s *Source) IsPackages() bool { return s.packages }
 
-// OfPackages returns the source that evaluates packages. Its value is an object with what each key stands for.
+// OfPackages returns the source that evaluates packages. Its value is an object with the module of each key.
 func OfPackages(keys []string, files map[string][]byte) (*Source, *Exception) {
 	s := &Source{name: "packages", packages: true}
 	b := &bundle{source: s, files: files, path: "packages.js", loader: api.LoaderJS, keys: keys}
@@ -108,7 +108,7 @@ func (b *bundle) newMark() string {
 	}
 }
 
-// resolvePackages returns what a bare specifier means that no file answers.
+// resolvePackages resolves a bare specifier that names no file.
 func (b *bundle) resolvePackages(a api.OnResolveArgs) (out api.OnResolveResult, ok bool) {
 	p := b.source.from
 	name := PackageName(a.Path)
@@ -159,6 +159,9 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 	}
 	keys := map[string]bool{}
 	head := packagesHead
+	if len(found.imports) > 0 {
+		head += "'use strict';"
+	}
 	body, cut := blank(code, found.imports)
 	for _, text := range cut {
 		m := declared.FindStringSubmatch(text)
@@ -208,7 +211,7 @@ const (
 
 var renamed = regexp.MustCompile(`\s+as\s+`)
 
-// bindings declares what an import clause binds of a package.
+// bindings declares the names that an import clause binds.
 func bindings(clause, from string) string {
 	clause = strings.Join(strings.Fields(clause), " ")
 	var out []string

@@ -65,7 +65,7 @@ func resolveFile(files map[string][]byte, p string) (string, bool) {
 		return p, true
 	}
 	stem := strings.TrimSuffix(p, path.Ext(p))
-	candidates := make([]string, 0, 2*len(extensions)+2)
+	candidates := make([]string, 0, len(extensions)+2)
 	for _, ext := range extensions {
 		candidates = append(candidates, p+ext)
 	}
@@ -76,6 +76,29 @@ func resolveFile(files map[string][]byte, p string) (string, bool) {
 		candidates = append(candidates, stem+".mts")
 	case ".cjs":
 		candidates = append(candidates, stem+".cts")
+	}
+	for _, c := range candidates {
+		if _, ok := files[c]; ok {
+			return c, true
+		}
+	}
+	return resolveFolder(files, p)
+}
+
+// resolveFolder returns the file that a folder stands for: the main file of its package.json, or its index.
+func resolveFolder(files map[string][]byte, p string) (string, bool) {
+	var candidates []string
+	if text, ok := files[path.Join(p, "package.json")]; ok {
+		var manifest struct {
+			Main anyString `json:"main"`
+		}
+		if json.Unmarshal(text, &manifest) == nil && manifest.Main != "" {
+			stem := path.Join(p, string(manifest.Main))
+			candidates = append(candidates, stem)
+			for _, ext := range extensions {
+				candidates = append(candidates, stem+ext, path.Join(stem, "index"+ext))
+			}
+		}
 	}
 	for _, ext := range extensions {
 		candidates = append(candidates, path.Join(p, "index"+ext))

@@ -1,0 +1,46 @@
+package sandbox_test
+
+import (
+	"testing"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// Modules among the files know where they are, and read files beside them that nothing imports.
+func TestModulesFindTheirFiles(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Files: sandbox.FilesRead, Modules: []string{"*"}}
+	for _, c := range []struct {
+		name, code, want string
+		files            map[string][]byte
+	}{
+		{"paths", "import p from 'p'; p", `["/node_modules/p/lib","/node_modules/p/lib/i.js","read","/"]`, files(
+			"node_modules/p/package.json", `{"main": "lib/i.js"}`, "node_modules/p/data.txt", "read",
+			"node_modules/p/lib/i.js", "'use strict'; const fs = require('fs'), path = require('path');\nmodule.exports = "+
+				"[__dirname, __filename, fs.readFileSync(path.join(__dirname, '../data.txt'), 'utf8'), require('/top.cjs')]",
+			"top.cjs", "exports = module.exports = __dirname")},
+		{"strict", "import p from './p.cjs'; p", `["/p.cjs","TypeError"]`, files("p.cjs", "'use strict';\n"+
+			"let e; try { Object.freeze({a: 1}).a = 2 } catch (x) { e = x.name }\nmodule.exports = [__filename, e]")},
+		{"require.resolve", "import p from 'p'; p",
+			`["/node_modules/p/a.js","1 + 1","/node_modules/q/q.js","MODULE_NOT_FOUND"]`, files(
+				"node_modules/p/index.js", "const file = require.resolve('./a.js'); let e; try { require.resolve('none') } "+
+					"catch (x) { e = x.code }\nmodule.exports = [file, require('fs').readFileSync(file, 'utf8'), "+
+					"require.resolve('q'), e]", "node_modules/p/a.js", "1 + 1",
+				"node_modules/q/package.json", `{"main": "q.js"}`, "node_modules/q/q.js", "")},
+		{"createRequire", "import p from 'p'; p", `["1.2.3","b"]`, files(
+			"node_modules/p/package.json", `{"version": "1.2.3", "exports": "./lib/i.mjs"}`,
+			"node_modules/p/lib/i.mjs", "import { createRequire } from 'module';\nimport { x } from './x.mjs';\n"+
+				"const require = createRequire(import.meta.url);\nconst { version } = require('../package.json');\n"+
+				"export default [version, x]",
+			"node_modules/p/lib/x.mjs", "import { createRequire } from 'node:module'\n"+
+				"const require = createRequire(import.meta.url)\nexport const x = require('./b.cjs')",
+			"node_modules/p/lib/b.cjs", "module.exports = 'b'")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, e, sandbox.Script{Code: c.code, Files: c.files}, grants)
+			if string(r.Value) != c.want || r.Error != "" {
+				t.Errorf("got %s (%s), want %s", r.Value, r.Error, c.want)
+			}
+		})
+	}
+}

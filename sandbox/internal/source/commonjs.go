@@ -1,0 +1,84 @@
+package source
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+var (
+	// wrapperHead is the first line of a CommonJS module as esbuild prints it: its name and parameters.
+	wrapperHead = regexp.MustCompile(`(?m)^  "(?:` + ofFile + `|` + ofPackage + `):[^"]*"\(([\w$]+)?(?:, ([\w$]+))?\) \{$`)
+	// ownRequire is the declaration of a require that an ES module makes for itself.
+	ownRequire = regexp.MustCompile(`(?m)^[ \t]*(?:const|let|var)\s+require\s*=\s*(?:[\w$]+\.)?createRequire\s*\(\s*` +
+		`import\.meta\.(?:url|filename)\s*\)[ \t]*(?:;|\r?$)`)
+)
+
+const (
+	wrapperCall = "((mod = { exports: {} }).exports, mod)"
+	// pathCall passes a module its path and that of its folder, which follow the namespace in its name.
+	pathCall = "((mod = { exports: {} }).exports, mod, '/' + __getOwnPropNames(cb)[0].split(':').slice(1).join(':'), " +
+		"('/' + __getOwnPropNames(cb)[0].split(':').slice(1).join(':')).split('/').slice(0, -1).join('/') || '/')"
+)
+
+// withPaths adds __filename and __dirname to the CommonJS modules of a bundle, if one of them mentions either.
+func withPaths(text string) string {
+	if !strings.Contains(text, "__dirname") && !strings.Contains(text, "__filename") ||
+		strings.Count(text, wrapperCall) != 1 {
+		return text
+	}
+	text = strings.Replace(text, wrapperCall, pathCall, 1)
+	return wrapperHead.ReplaceAllStringFunc(text, func(head string) string {
+		m := wrapperHead.FindStringSubmatch(head)
+		for i, name := range []string{"$airlock_exports", "$airlock_module"} {
+			if m[i+1] == "" {
+				m[i+1] = name
+			}
+		}
+		return head[:strings.LastIndexByte(head, '(')] + "(" + m[1] + ", " + m[2] + ", __filename, __dirname) {"
+	})
+}
+
+// withoutOwnRequire blanks the require that an ES module makes with createRequire, so that esbuild resolves what the
+// module requires as it resolves imports.
+func withoutOwnRequire(text string) string {
+	if !strings.Contains(text, "createRequire") {
+		return text
+	}
+	return ownRequire.ReplaceAllStringFunc(text, func(declared string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '\n' || r == '\r' || r == ';' {
+				return r
+			}
+			return ' '
+		}, declared)
+	})
+}
+
+// withResolved replaces the literal arguments of require.resolve by the paths of the files that they name. esbuild
+// leaves such calls to run time, which does not know where a module is.
+func (b *bundle) withResolved(text string, a api.OnLoadArgs) string {
+	if !strings.Contains(text, "require.resolve(") {
+		return text
+	}
+	files := b.files
+	if a.Namespace == ofPackage {
+		files = b.source.from.Files
+	}
+	var out strings.Builder
+	tokens, done := significant(text), 0
+	for i, t := range tokens {
+		name := at(tokens, i+4)
+		called := t.text == "require" && at(tokens, i+2).text == "resolve" && at(tokens, i+3).kind == js.OpenParenToken
+		if !called || name.kind != js.StringToken || at(tokens, i+5).kind != js.CloseParenToken {
+			continue
+		}
+		if found, ok := resolve(files, a.Path, name.text[1:len(name.text)-1], true); ok {
+			out.WriteString(text[done:name.from] + quoted("/"+found))
+			done = name.to
+		}
+	}
+	return out.String() + text[done:]
+}
