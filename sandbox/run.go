@@ -57,7 +57,7 @@ type origin struct {
 	// steps of its session.
 	script  [32]byte
 	segment int
-	// told is the hash of what the guest was told of the grants in an earlier step.
+	// told is the hash of the setup that the guest received in an earlier step.
 	told [32]byte
 	// step is the number of the step of a session that the run is, or 0.
 	step  int
@@ -100,7 +100,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 	r := e.newRun(ctx, grants)
 	defer r.abandon()
 	if script.Engine != "" {
-		return away(r, script)
+		return runOtherEngine(r, script)
 	}
 	v, err := e.versions.take(script, grants)
 	if err != nil {
@@ -162,7 +162,7 @@ func (r *run) begin(seed *int64) error {
 	return err
 }
 
-// failEarly returns the result of a run that ended before it had a guest, or what is the platform's fault.
+// failEarly returns the result of a run that ended before it had a guest, or the error if the platform failed.
 func (r *run) failEarly(err error) (Result, error) {
 	err = r.classify(err)
 	return r.finish(nil), err
@@ -170,12 +170,15 @@ func (r *run) failEarly(err error) (Result, error) {
 
 // The flags of the library's start.
 const (
-	startCalled = 1  // the value is a function to be called
-	startSetup  = 2  // there is a setup to ask for
-	startLoaded = 4  // the top level was evaluated
-	startScript = 8  // the top level leaves the script
-	startKeeps  = 16 // the declarations of the code outlive it
-	startModule = 32 // the code is an ES module by its syntax
+	startCalled = 1   // the value is a function that is to be called
+	startSetup  = 2   // there is a setup to ask for
+	startLoaded = 4   // the top level was evaluated
+	startScript = 8   // the top level leaves the script
+	startKeeps  = 16  // the declarations of the code outlive it
+	startModule = 32  // the code is an ES module by its syntax
+	startKept   = 64  // the code reads the matches that RegExp keeps
+	startPath   = 128 // the code is a CommonJS module that mentions its path
+	startSets   = 256 // the code may make regular expressions with the flag v
 )
 
 // execute runs the code in a fresh guest to its end.
@@ -228,6 +231,15 @@ func (g *guest) execute(script Script) error {
 	if g.source.IsModule() {
 		flags |= startModule
 	}
+	if g.source.ReadsMatches() {
+		flags |= startKept
+	}
+	if g.source.MentionsPath() {
+		flags |= startPath
+	}
+	if g.source.MentionsSets() {
+		flags |= startSets
+	}
 	limit := quickjs.Int(int32(min(g.limits.OutputBytes, 1<<30)))
 	if err := g.call(g.image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
 		return err
@@ -249,7 +261,7 @@ func (r *run) checkDepth(s Script) error {
 }
 
 // compile returns the caller's code as a function of which nothing has run yet. Code that ran before is not compiled
-// again: the guest is given what compiling would leave. A run with reports compiles, so that the reports show it.
+// again: the guest gets a copy of the compiled form. A run with reports compiles, so that the reports show it.
 func (g *guest) compile() (quickjs.Value, error) {
 	if !g.cached || g.grants.Debug != (Debug{}) || g.segment > 0 {
 		return g.compileAnew()
@@ -363,7 +375,7 @@ func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
-// env is a run as the operations of its guest see it.
+// env is the view of a run that the operations of its guest have.
 type env struct {
 	*memory
 	run *run

@@ -6,12 +6,14 @@
   const main = internal.require?.main;
   let value, loaded, packages, resultLimit = 0;
 
+  const isClass = (fn) => p.startsWith(p.functionToString(fn), 'class') && p.getOwnPropertyDescriptor(fn, 'prototype')?.writable === false;
+
   const supervise = async (fn, flags, input, context) => {
     const names = flags & 16 ? keep : undefined;
     try {
       value = flags & 4 ? loaded : await begun(fn(undefined, main, main?.exports, packages, names), flags);
       if (flags & 8) value = await begun(value(undefined, main, main?.exports, packages, names), flags);
-      if (flags & 1 && typeof value === 'function') value = await value(input, context);
+      if (flags & 1 && typeof value === 'function' && !isClass(value)) value = await value(input, context);
       if (active(value)) value = undefined;
     } catch (e) {
       if (!handled(e)) return;
@@ -26,8 +28,8 @@
     return running;
   };
 
-  // active reports whether a value is a timer, stream or other emitter: code that ends with stream.on(…) has no result
-  // yet, and continues until nothing is pending.
+  // active reports whether a value is a timer, stream or other emitter. Code that ends with stream.on(…) has no result
+  // yet and continues until nothing is pending.
   const active = (v) => internal.isTimeout(v) || internal.isEmitter !== undefined && internal.isEmitter(v);
 
   // handled reports whether the code itself handles an error that ends it. If not, the run fails.
@@ -86,6 +88,8 @@
       p.arrayPush(traps, ask);
       p.defineProperty(globalThis, name, { __proto__: null, get: ask, set: ask, enumerable: brought[name], configurable: true });
     }
+    if (internal.mentionsMatches?.(fn)) internal.keepMatches();
+    if (internal.mentionsSets?.(fn)) internal.addSets();
     (async () => {
       try {
         const evaluated = await fn(undefined, undefined, undefined, packages);
@@ -106,7 +110,8 @@
 
   // start starts a run. flags: 1, call the value if it is a function; 2, ask the host for a setup; 4, load has evaluated fn;
   // 8, fn returns the script's function; 16, it is a step of a session, whose declarations are kept;
-  // 32, the code is an ES module by its syntax.
+  // 32, the code is an ES module by its syntax; 64, it mentions RegExp.$1 or the like; 128, it is a CommonJS module that
+  // mentions __dirname or __filename; 256, it may make regular expressions with the flag v.
   const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
     internal.isStep = (flags & 16) !== 0;
@@ -120,6 +125,12 @@
     if (!(flags & 4)) defineOutput();
     if (internal.isStep) internal.setArguments([]); // those of an earlier step
     if (flags & 2) internal.setup(internal.sync('setup'));
+    if (flags & 64) internal.keepMatches?.();
+    if (flags & 256) internal.addSets?.();
+    if (flags & 128) {
+      define(globalThis, '__dirname', '/');
+      define(globalThis, '__filename', '/script.js');
+    }
     supervise(fn, flags, input, context);
   };
 
@@ -150,7 +161,7 @@
   };
 
   // stack returns the guest's stack. The host calls it while the guest is interrupted.
-  const stack = () => new p.Error().stack;
+  const stack = () => internal.plainStack();
 
   host(start, finish, internal.fire, internal.settle, stack, load, reject, internal.runTicks);
   return internal;

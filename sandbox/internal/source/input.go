@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -73,8 +74,8 @@ func Of(in Input) (*Source, *Exception) {
 	return newBundle(s, in.Files, bare, found, typescript, follows)
 }
 
-// followsAwait reports whether code or a file names async_hooks. Its AsyncLocalStorage learns of await by calls of
-// then.
+// followsAwait reports whether code or a file names async_hooks. Its AsyncLocalStorage notices an await only as a call
+// of then.
 func followsAwait(code string, files map[string][]byte) bool {
 	const name = "async_hooks"
 	if strings.Contains(code, name) {
@@ -115,7 +116,7 @@ func (s *Source) Bundled() bool { return s.bundle != nil }
 // evaluated by each run, since their value is the result; the modules that they import are not.
 func (s *Source) Loads() bool { return s.bundle != nil }
 
-// LeavesScript reports whether the compiled text, or what is left once it was loaded, is a function that is the script.
+// LeavesScript reports whether the script is a function that the compiled text leaves, or that is left after loading.
 func (s *Source) LeavesScript(loaded bool) bool {
 	if s.bundle != nil {
 		return s.bundle.shaped
@@ -125,6 +126,25 @@ func (s *Source) LeavesScript(loaded bool) bool {
 
 // IsModule reports whether the code's imports and exports make it an ES module.
 func (s *Source) IsModule() bool { return s.bundle != nil && s.bundle.module }
+
+// ReadsMatches reports whether the code mentions RegExp.$1 or another property that has the last match.
+func (s *Source) ReadsMatches() bool {
+	return strings.Contains(s.Text, "RegExp.") && keptMatch.MatchString(s.Text)
+}
+
+var keptMatch = regexp.MustCompile(`RegExp\.(?:\$|last|leftContext|rightContext)`)
+
+// MentionsSets reports whether the code may make regular expressions with the flag v.
+func (s *Source) MentionsSets() bool {
+	return strings.Contains(s.Text, "RegExp") && setsFlag.MatchString(s.Text)
+}
+
+var setsFlag = regexp.MustCompile("[\"'`][dgimsy]*v[dgimsy]*[\"'`]")
+
+// MentionsPath reports whether the code is a CommonJS module that mentions its path.
+func (s *Source) MentionsPath() bool {
+	return (strings.Contains(s.Text, "__dirname") || strings.Contains(s.Text, "__filename")) && !s.IsModule()
+}
 
 // FirstLine returns the line of the caller's text at which the code begins.
 func (s *Source) FirstLine() int { return 1 + s.skipped }

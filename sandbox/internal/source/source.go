@@ -24,7 +24,7 @@ type Source struct {
 	// doubtful reports that only the engine can parse the code, which might close the wrapping and open another.
 	doubtful bool
 	name     string // the caller's file name in stacks
-	head     string // what stands before the code: functionHead, mainHead or sessionHead and what follows it
+	head     string // the text before the code: functionHead, mainHead or sessionHead and what follows it
 	// imports are the import declarations of a step of a session.
 	imports []string
 
@@ -40,7 +40,7 @@ type Source struct {
 	from     Packages
 	packages bool
 	keys     []string // of a script without a bundle
-	// compiled is what compiling text gave; nil until then (cache.go).
+	// compiled is the compiled form of text; nil until it was compiled (cache.go).
 	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
 	skipped int
@@ -63,7 +63,7 @@ const (
 	mainHead     = "(async ($airlock, module, exports) => {" // of code that compares module with require.main
 	keep         = "$airlock = "
 
-	// What closes and reopens one wrapping does not fit the other.
+	// Code that closes and reopens one wrapping does not fit the other.
 	otherHead = "[async function ($airlock) {\n"
 	otherTail = "\n}]"
 )
@@ -84,7 +84,7 @@ func normalize(code string, typescript bool, head string) (*Source, *Exception) 
 	}
 	s.code = code
 	s.shape(code)
-	if !typescript && (s.doubtful && needsLowering(code) || hasForAwait(code)) {
+	if !typescript && (s.doubtful && needsLowering(code) || hasForAwait(code) || hasSetsLiteral(code)) {
 		lowered := &Source{name: s.name, head: head, skipped: s.skipped}
 		if text, ex := lowered.transpile(code, api.LoaderJS); ex == nil {
 			lowered.code = text

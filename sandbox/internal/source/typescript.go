@@ -10,13 +10,14 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 )
 
-// wrapping is one way to make esbuild read code that is not a whole program. head ends its line, so that the caller's
-// columns stay as they are. What esbuild prints for the wrapping is cut off again.
+// A wrapping makes esbuild accept code that is not a whole program. head ends its line, so that the caller's columns
+// stay as they are. What esbuild prints for the wrapping is cut off again.
 type wrapping struct{ head, tail, printedHead, printedTail string }
 
-// lacking is syntax that the engine lacks, or gets wrong, and esbuild can express otherwise. The engine's own for await
-// calls return when the iteration has ended by itself.
-var lacking = map[string]bool{"decorators": false, "using": false, "for-await": false}
+// lacking is syntax that the engine lacks or gets wrong and that esbuild can replace. The engine's own for await calls
+// return even when the iteration has ended by itself. A literal with the flag v becomes a call of RegExp, which the
+// library replaces.
+var lacking = map[string]bool{"decorators": false, "using": false, "for-await": false, "regexp-set-notation": false}
 
 // wrappings are tried in order. The errors of the first are reported.
 var wrappings = [...]wrapping{
@@ -25,7 +26,8 @@ var wrappings = [...]wrapping{
 	{"\n", "", "", ""},                                    // what only a whole program may have: namespaces
 }
 
-// transpile removes the types from TypeScript code, and from any code what the engine lacks, and keeps the way back.
+// transpile removes the types of TypeScript code and replaces the syntax that the engine lacks. It keeps the source
+// map.
 func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) {
 	if ex := refuseDeep(code, " for its types to be removed"); ex != nil {
 		ex.Line += s.skipped
@@ -100,6 +102,26 @@ var forAwait = regexp.MustCompile(`\bfor\s+await\b`)
 // hasForAwait reports whether code may have a loop that the engine gets wrong.
 func hasForAwait(code string) bool {
 	return strings.Contains(code, "await") && forAwait.MatchString(code)
+}
+
+// hasSetsLiteral reports whether code may have a literal of a regular expression with the flag v: a slash on a line
+// with an earlier one, and flags behind it.
+func hasSetsLiteral(code string) bool {
+	for at := 0; ; {
+		i := strings.IndexByte(code[at:], '/')
+		if i < 0 {
+			return false
+		}
+		at += i + 1
+		flags := code[at : len(code)-len(strings.TrimLeft(code[at:], "dgimsyv"))]
+		if !strings.Contains(flags, "v") || at+len(flags) < len(code) && isName(code[at+len(flags)]) {
+			continue
+		}
+		line := code[strings.LastIndexByte(code[:at-1], '\n')+1 : at-1]
+		if strings.Contains(line, "/") && !tooDeep(code) {
+			return true
+		}
+	}
 }
 
 // needsLowering reports whether code that only the engine can parse may have syntax that the engine lacks.
