@@ -11,16 +11,16 @@ import (
 )
 
 // The top level of a version's code is evaluated once, in a guest that has nothing: no input, no context, no secrets,
-// no tools, no clock, no randomness, and of the host only computation. What is in memory then is the image that each
-// run of the version starts from. Code that asks for anything else while it loads has no image: loading ends at that
-// very call, before anything has happened, and each run evaluates the code itself.
+// no tools, no clock, no randomness, and of the host only computation. The memory that it leaves is the image that each
+// run of the version starts from. Code that needs anything else while it loads has no image: loading ends at that call,
+// before it has any effect, and each run evaluates the code itself.
 
 // loadOps are the synchronous operations that loading code may use. They depend on nothing but their arguments and the
 // version's key, and keep nothing on the host.
 var loadOps = setOf(
 	"utf8.encode", "text.decode", "text.label", "base64.atob", "base64.btoa", "url.parse", "url.set", "host.unicode",
 	"form.parse", "form.format", "mime.parse", "multipart.parse",
-	"value.kind", "value.promise", "value.proxy", "value.iterator", "stack.frames", "module",
+	"value.kind", "value.promise", "value.proxy", "value.iterator", "stack.frames", "stack.trace", "module",
 	"buffer.encode", "buffer.decode", "hash", "hmac", "pbkdf2", "hkdf", "zlib",
 	"intl.zone", "intl.compare", "intl.locale", "intl.likely", "intl.name", "intl.segment",
 	"crypto.digest", "crypto.hmac", "crypto.hmacVerify", "crypto.hkdf", "crypto.pbkdf2", "crypto.public", "crypto.verify",
@@ -42,11 +42,13 @@ func (e *coldError) Error() string { return e.why }
 
 func cold(format string, args ...any) error { return &coldError{fmt.Sprintf(format, args...)} }
 
-// loader is the host of a guest that loads. What it does not answer itself it leaves to its run, whose limits hold.
+// loader is the host of a guest that loads. It passes the calls that it does not answer itself to its run, whose limits
+// apply.
 type loader struct {
 	*run
 	done bool
-	// clock is the time that packages are shown while they load, zero for other code, and asked whether they looked.
+	// clock is the time that packages see while they load; it is zero for other code. asked reports whether they read
+	// it.
 	clock time.Duration
 	asked bool
 }
@@ -145,7 +147,7 @@ func (r *run) loadVersion(v *version) error {
 	if err != nil && !errors.As(err, &why) {
 		return err
 	}
-	if why != nil { // the run begins as if nothing had been
+	if why != nil { // the run begins as if nothing had been evaluated
 		v.cold = why.why
 		r.rejected, r.loaded, r.stage, r.outside.tainted = nil, usage{}, stage{}, tainted
 		r.result.Exception, r.result.Error, r.result.Limit = nil, "", ""
@@ -166,7 +168,7 @@ func (l *loader) evaluateAhead(globals string) (*quickjs.Image, error) {
 		return nil, err
 	}
 	defer in.Close()
-	const state = 1 // of Math.random: code that draws from it has no image
+	const state = 1 // of Math.random: code that draws numbers has no image
 	in.SetRandom(state)
 	in.SetTimeOrigin(0)
 	err = (&guest{r, in}).evaluateTop(globals)

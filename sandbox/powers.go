@@ -27,8 +27,8 @@ import (
 //   - internal.sync(name, …) is answered before it returns: computation that Go does better (hashes, URLs, encodings).
 //   - internal.request(name, payload) returns a promise (requests.go).
 //
-// Which names exist for a run is decided here, from its grants alone. A name that does not exist is refused, whatever
-// the guest did to get at the host call.
+// This file decides which names exist for a run, from its grants alone. A name that does not exist is refused, however
+// the guest reached the host call.
 
 // platform are the synchronous operations that every guest may call and that need nothing of the run but its limits.
 var platform = joined(web.Ops, crypto.Ops, compress.Ops, intl.Ops, node.Ops)
@@ -41,11 +41,12 @@ func joined(parts ...map[string]hostops.Op) map[string]hostops.Op {
 	return all
 }
 
-// own are the synchronous operations that every guest may call and that look at its run.
+// own are the synchronous operations that every guest may call and that depend on its run.
 var own = map[string]func(*run, *hostops.Call, []quickjs.Value) (quickjs.Value, error){
 	"exit":         exitOp,
 	"module":       moduleOp,
 	"stack.frames": framesOp,
+	"stack.trace":  traceOp,
 	"timeOrigin":   timeOriginOp,
 	"wait.check":   waitOp,
 }
@@ -94,7 +95,8 @@ type setupTool struct {
 	Any       bool   `json:"any"`
 }
 
-// grant makes operations of the grants and returns what ends them. An error is the host's: a tool that cannot be one.
+// grant makes the operations that the grants allow and returns the func that ends them. An error is the host's, such as
+// an invalid tool.
 func (r *run) grant(script Script) (end func(), err error) {
 	g := &r.grants
 	r.powers.sync = map[string]hostops.Op{}
@@ -246,6 +248,29 @@ func framesOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error)
 		return quickjs.Int(-1), nil
 	}
 	return quickjs.Int(int32(len(utf16.Encode([]rune(stack[:at]))))), nil
+}
+
+// traceOp answers stack.trace(head, frames): it returns V8's message of an error that the engine throws, or "", and the
+// frames as the guest sees them.
+func traceOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	head, ok1 := c.Word(a[0], maxErrorText)
+	frames, ok2 := c.Word(a[1], maxErrorText)
+	if err := c.Work(4 * (len(head) + len(frames))); err != nil {
+		return 0, err
+	}
+	if !ok1 || !ok2 || r.source == nil {
+		return c.NewJSON([]string{"", ""})
+	}
+	frames = r.frames(frames)
+	message, read, worded := r.source.Word(head, frames)
+	text, looked := r.source.Trace(frames)
+	if err := c.Work(read + looked); err != nil {
+		return 0, err
+	}
+	if !worded {
+		message = ""
+	}
+	return c.NewJSON([]string{withTools(r.grants.Tools, message), text})
 }
 
 // timeOriginOp answers timeOrigin(): it returns when the run began, in milliseconds since the Unix epoch.

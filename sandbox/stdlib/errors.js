@@ -65,13 +65,96 @@
     internal.flushOutput?.();
   };
 
-  // CallSite objects are not available: getFunction() would expose functions of the library.
+  // The engine's CallSite objects are not available: getFunction() would expose functions of the library. An
+  // Error.prepareStackTrace of the guest is given those of CallSite; they know what the text of a frame says.
+  // Only QuickJS has a hook; on other engines captureStackTrace alone calls the guest's function.
+  const hook = p.getOwnPropertyDescriptor(p.Error, 'prepareStackTrace')?.set;
   delete p.Error.prepareStackTrace;
+  let prepare;
+  const setHook = (f) => { if (hook !== undefined) p.apply(hook, p.Error, [f]); };
+  // plainStack returns the stack as text, whatever the guest prepares.
+  const plainStack = internal.plainStack = () => {
+    if (typeof prepare !== 'function') return new p.Error().stack;
+    setHook(undefined);
+    try { return new p.Error().stack; } finally { setHook(prepared); }
+  };
+  // The engine makes no text of the frames while it runs its hook, and knows only those of compiled code. The host
+  // translates them, and words the errors that the engine throws.
+  const described = (e, sites) => {
+    let frames = '', head = '';
+    for (let i = 0; i < sites.length; i++) {
+      const site = sites[i], name = site.getFunctionName() ?? '<anonymous>';
+      frames += site.isNative() ? `    at ${name} (native)\n` : `    at ${name} (${site.getFileName()}:${site.getLineNumber()}:${site.getColumnNumber()})\n`;
+    }
+    try { head = p.errorToString(e); } catch { /* the guest's own name or message */ }
+    const told = internal.sync('stack.trace', head, frames), message = told[0];
+    const d = p.getOwnPropertyDescriptor(e, 'message');
+    if (message !== '' && d !== undefined && d.writable) p.defineProperty(e, 'message', { __proto__: null, value: message });
+    return told[1];
+  };
+  const prepared = (e, sites) => {
+    const frames = described(e, sites);
+    return p.hasOwn(p.Error, 'prepareStackTrace') ? p.apply(prepare, p.Error, [e, sitesOf(frames)]) : `${p.errorToString(e)}${frames}`;
+  };
+  p.defineProperty(p.Error, 'prepareStackTrace', {
+    __proto__: null, enumerable: false, configurable: true,
+    get: () => prepare,
+    set(f) {
+      prepare = f;
+      setHook(typeof f === 'function' ? prepared : undefined);
+    },
+  });
+  const frameParts = /^(async )?(?:(new )?(.+?) \()?(.+?)(?::(\d+))?(?::(\d+))?\)?$/;
+  class CallSite {
+    #text; #async; #made; #name; #file; #line; #column;
+    constructor(text) {
+      this.#text = text;
+      const m = p.regexpExec(frameParts, text) ?? [];
+      this.#async = m[1] !== undefined;
+      this.#made = m[2] !== undefined;
+      this.#name = m[3] === undefined || m[3] === '<anonymous>' ? null : m[3];
+      this.#file = m[4] ?? null;
+      this.#line = m[5] === undefined ? null : +m[5];
+      this.#column = m[6] === undefined ? null : +m[6];
+    }
+    getThis() {}
+    getTypeName() { return null; }
+    getFunction() {}
+    getFunctionName() { return this.#name; }
+    getMethodName() { return null; }
+    getFileName() { return this.#file; }
+    getLineNumber() { return this.#line; }
+    getColumnNumber() { return this.#column; }
+    getEnclosingLineNumber() { return this.#line; }
+    getEnclosingColumnNumber() { return this.#column; }
+    getEvalOrigin() {}
+    getScriptNameOrSourceURL() { return this.#file; }
+    getScriptHash() { return ''; }
+    getPosition() { return 0; }
+    getPromiseIndex() { return null; }
+    isToplevel() { return true; }
+    isEval() { return false; }
+    isNative() { return this.#file === 'native'; }
+    isConstructor() { return this.#made; }
+    isAsync() { return this.#async; }
+    isPromiseAll() { return false; }
+    toString() { return this.#text; }
+  }
+  const sitesOf = (frames) => {
+    const out = [], mark = '\n    at ';
+    for (let at = p.indexOf(frames, mark); at >= 0;) {
+      const next = p.indexOf(frames, mark, at + 1);
+      p.arrayPush(out, new CallSite(p.slice(frames, at + mark.length, next < 0 ? undefined : next)));
+      at = next;
+    }
+    return out;
+  };
   internal.define(p.Error, 'captureStackTrace', function captureStackTrace(target, from) {
     if (target === null || (typeof target !== 'object' && typeof target !== 'function')) throw new p.TypeError('not an object');
-    let frames = p.slice(new p.Error().stack, 5);
+    let frames = p.slice(plainStack(), 5);
     if (typeof from === 'function') frames = framesBehind(frames, p.getOwnPropertyDescriptor(from, 'name')?.value);
-    internal.define(target, 'stack', `${p.errorToString(target)}${frames}`);
+    const wanted = p.Error.prepareStackTrace;
+    internal.define(target, 'stack', typeof wanted === 'function' ? p.apply(wanted, p.Error, [target, sitesOf(frames)]) : `${p.errorToString(target)}${frames}`);
   });
   // framesBehind drops the frames up to and including the named function's.
   const framesBehind = (frames, name) => {
