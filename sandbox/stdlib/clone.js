@@ -8,6 +8,7 @@
   const views = { __proto__: null }, errors = { __proto__: null };
   for (const name of ['Uint8Array', 'Int8Array', 'Uint8ClampedArray', 'Uint16Array', 'Int16Array', 'Uint32Array', 'Int32Array', 'BigUint64Array', 'BigInt64Array', 'Float16Array', 'Float32Array', 'Float64Array', 'DataView']) views[name] = globalThis[name];
   for (const name of ['Error', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError']) errors[name] = globalThis[name];
+  const makeRegExp = (source, flags) => new p.RegExp(source, flags);
   const regexpSource = p.getter(RegExp.prototype, 'source'), regexpFlags = p.getter(RegExp.prototype, 'flags');
   const symbolValueOf = p.uncurry(Symbol.prototype.valueOf), bigintValueOf = p.uncurry(BigInt.prototype.valueOf);
   const slots = [p.weakMapHas, p.weakSetHas, p.weakRefDeref, symbolValueOf];
@@ -25,26 +26,71 @@
   // serialisable lists the platform classes that support cloning, as {is, clone}.
   internal.serialisable = [];
 
+  // isLiteral reports whether v, of kind plain, is an object as literals and JSON make them.
+  const isLiteral = (v) => {
+    const proto = p.getPrototypeOf(v);
+    return proto === p.ObjectPrototype || proto === null;
+  };
+
+  // usual maps the prototypes of the most usual classes to functions that read an object that has the class's slot.
+  const usual = new p.Map();
+  p.mapSet(usual, Date.prototype, (v, memory, record) => (has(p.dateGetTime, v) ? readDate(v, record) : undefined));
+  p.mapSet(usual, Map.prototype, (v, memory, record) => (has(p.mapSize, v) ? readCollection(v, memory, record, true) : undefined));
+  p.mapSet(usual, Set.prototype, (v, memory, record) => (has(p.setSize, v) ? readCollection(v, memory, record, false) : undefined));
+  const readDate = (v, record) => record((time) => new p.Date(time), p.dateGetTime(v));
+
   const boxed = [p.booleanValueOf, p.numberValueOf, bigintValueOf, p.stringValueOf];
-  // read serializes v into a record. memory maps the objects read so far to their records.
+  const primitive = (v) => v === null || typeof v !== 'object' && typeof v !== 'function' && typeof v !== 'symbol';
+  const made = (value) => ({ __proto__: null, make: undefined, data: undefined, value, made: true, fill: undefined });
+  // A memory has the records of the objects read so far. If nothing is transferred, it has copies of them instead: all
+  // is copied as it is read, since nobody sees the copies before the whole is done.
+  const newMemory = (transfers) => ({ __proto__: null, records: transfers ? new p.Map() : null, copies: transfers ? null : new p.Map() });
+
+  // read serializes v into a record.
   const read = (v, memory) => {
+    if (primitive(v)) return v;
+    if (memory.copies !== null) return made(copy(v, memory));
+    if (typeof v === 'object') {
+      const known = p.mapGet(memory.records, v);
+      if (known !== undefined) return known;
+    }
+    return readObject(v, memory, typeof v === 'object' ? internal.kind(v) : 0);
+  };
+  // copy reads v and writes it at once.
+  const copy = (v, memory) => {
+    if (typeof v !== 'object') return write(readObject(v, memory, 0));
+    const known = p.mapGet(memory.copies, v);
+    if (known !== undefined) return known;
+    const kind = internal.kind(v);
+    if (kind === internal.kinds.array) return copyArray(v, memory);
+    if (kind === internal.kinds.plain && isLiteral(v)) return copyLiteral(v, memory);
+    return write(readObject(v, memory, kind));
+  };
+  const readObject = (v, memory, kind) => {
     if (typeof v === 'symbol') throw cannot(p.symbolToString(v));
     if (typeof v === 'function') throw cannot(p.functionToString(v));
-    if (v === null || typeof v !== 'object') return v;
-    const known = p.mapGet(memory, v);
-    if (known !== undefined) return known;
     const record = (make, data) => {
-      const r = { __proto__: null, make, data, value: undefined, made: false };
-      p.mapSet(memory, v, r);
+      if (memory.copies !== null) {
+        const value = make(data);
+        p.mapSet(memory.copies, v, value);
+        return made(value);
+      }
+      const r = { __proto__: null, make, data, value: undefined, made: false, fill: undefined };
+      p.mapSet(memory.records, v, r);
       return r;
     };
+    // Each check below throws and catches an error if the object lacks the slot. The usual kinds skip them.
+    if (kind === internal.kinds.array || kind === internal.kinds.plain && isLiteral(v)) return readMembers(v, memory, record);
+    const expected = p.mapGet(usual, p.getPrototypeOf(v))?.(v, memory, record);
+    if (expected !== undefined) return expected;
     for (let i = 0; i < boxed.length; i++) if (has(boxed[i], v)) return record(p.Object, boxed[i](v));
-    if (has(p.dateGetTime, v)) return record((time) => new p.Date(time), p.dateGetTime(v));
-    if (internal.isRegExp(v)) return record((r) => new p.RegExp(r.source, r.flags), { __proto__: null, source: regexpSource(v), flags: regexpFlags(v) });
+    if (has(p.dateGetTime, v)) return readDate(v, record);
+    if (internal.isRegExp(v)) return record((r) => (internal.makeRegExp ?? makeRegExp)(r.source, r.flags), { __proto__: null, source: internal.writtenPattern?.(v) ?? regexpSource(v), flags: regexpFlags(v) });
     if (internal.isBuffer(v)) return record((copy) => copy, copyBuffer(v));
     if (internal.isShared(v)) throw cannot('A SharedArrayBuffer');
     if (p.isView(v)) return readView(v, memory, record);
-    if (has(p.mapSize, v) || has(p.setSize, v)) return readCollection(v, memory, record);
+    const map = has(p.mapSize, v);
+    if (map || has(p.setSize, v)) return readCollection(v, memory, record, map);
     if (has(domName, v)) return record((e) => withStack(new DOMException(e.message, e.name), e.stack), { __proto__: null, name: domName(v), message: domMessage(v), stack: data(v, 'stack') });
     if (isNativeError(v)) return readError(v, memory, record);
     for (let i = 0; i < internal.serialisable.length; i++) {
@@ -52,10 +98,51 @@
       if (s.is(v)) return record(s.clone, v);
     }
     if (internal.isPromise(v)) throw cannot('#<Promise>');
-    if (internal.kind(v) === internal.kinds.proxy) throw cannot('#<Object>');
+    if (kind === internal.kinds.proxy) throw cannot(p.isArray(v) ? '[object Array]' : '#<Object>');
     if (internal.isPlatform(v)) throw cannot(internal.inspect(v));
     for (let i = 0; i < slots.length; i++) if (has(slots[i], v)) throw cannot(`#<${p.getPrototypeOf(v)?.constructor?.name ?? 'Object'}>`);
-    return readMembers(v, memory, record);
+    if (memory.copies === null) return readMembers(v, memory, record);
+    return made(p.isArray(v) ? copyArray(v, memory) : copyLiteral(v, memory)); // only QuickJS tells arrays by their kind
+  };
+
+  const member = (x, memory) => (primitive(x) ? x : copy(x, memory));
+  // copyArray copies an array. The new array has its elements from the beginning, since prototypes have no say in
+  // assignments to own elements. Reading an element may run an accessor, which may remove others.
+  const copyArray = (v, memory) => {
+    const { length } = v, names = p.keys(v);
+    const dense = length > 0 && names.length === length && names[length - 1] === `${length - 1}`;
+    const out = dense ? p.arrayFrom({ __proto__: null, length }) : [];
+    if (!dense) out.length = length;
+    p.mapSet(memory.copies, v, out);
+    for (let i = 0; i < names.length; i++) {
+      const k = dense ? i : names[i];
+      let x = v[k];
+      if ((x === undefined || !dense) && !p.hasOwn(v, k)) {
+        if (dense) delete out[i];
+        continue;
+      }
+      if (typeof x === 'object' ? x !== null : typeof x === 'function' || typeof x === 'symbol') x = copy(x, memory);
+      if (dense) out[i] = x;
+      else put(out, k, x);
+    }
+    return out;
+  };
+  // copyLiteral copies an object without slots. An assignment defines a property that Object.prototype does not have.
+  const copyLiteral = (v, memory) => {
+    const names = p.keys(v), out = {}, literal = isLiteral(v);
+    p.mapSet(memory.copies, v, out);
+    for (let i = 0; i < names.length; i++) {
+      const k = names[i];
+      if (k in p.ObjectPrototype || !literal) {
+        if (p.hasOwn(v, k)) put(out, k, member(v[k], memory));
+        continue;
+      }
+      let x = v[k];
+      if (x === undefined && !p.hasOwn(v, k)) continue;
+      if (typeof x === 'object' ? x !== null : typeof x === 'function' || typeof x === 'symbol') x = copy(x, memory);
+      out[k] = x;
+    }
+    return out;
   };
 
   const data = (o, name) => p.getOwnPropertyDescriptor(o, name)?.value;
@@ -96,15 +183,21 @@
     p.bufferResize(buffer, n);
     return there.offset > n;
   };
-  const readCollection = (v, memory, record) => {
-    const entries = [], map = has(p.mapSize, v);
+  const readCollection = (v, memory, record, map) => {
+    const entries = p.arrayFrom({ __proto__: null, length: map ? 2 * p.mapSize(v) : p.setSize(v) });
+    let n = 0;
     if (map) {
       p.mapForEach(v, (value, k) => {
-        p.arrayPush(entries, k);
-        p.arrayPush(entries, value);
+        entries[n++] = k;
+        entries[n++] = value;
       });
-    } else p.setForEach(v, (value) => { p.arrayPush(entries, value); });
+    } else p.setForEach(v, (value) => { entries[n++] = value; });
     const r = record(map ? () => new p.Map() : () => new p.Set(), undefined);
+    if (memory.copies !== null) {
+      if (map) for (let i = 0; i < entries.length; i += 2) p.mapSet(r.value, member(entries[i], memory), member(entries[i + 1], memory));
+      else for (let i = 0; i < entries.length; i++) p.setAdd(r.value, member(entries[i], memory));
+      return r;
+    }
     const records = [];
     for (let i = 0; i < entries.length; i++) p.arrayPush(records, read(entries[i], memory));
     r.fill = map ? (copy) => { for (let i = 0; i < records.length; i += 2) p.mapSet(copy, write(records[i]), write(records[i + 1])); }
@@ -146,25 +239,29 @@
   // write deserializes a record.
   const write = (r) => {
     if (r === null || typeof r !== 'object') return r;
-    if (r.made) return r.value;
-    const value = r.make(r.data);
-    r.value = value;
-    r.made = true;
-    r.fill?.(value);
-    return value;
+    if (!r.made) {
+      r.value = r.make(r.data);
+      r.made = true;
+    }
+    const { fill } = r;
+    if (fill !== undefined) {
+      r.fill = undefined;
+      fill(r.value);
+    }
+    return r.value;
   };
 
-  internal.clone = (v) => write(read(v, new p.Map()));
+  internal.clone = (v) => write(read(v, newMemory(false)));
   define(globalThis, 'structuredClone', function structuredClone(value, options = undefined) {
-    internal.need(arguments.length, 1, 'structuredClone');
+    if (arguments.length === 0) throw internal.nodeError(p.TypeError, 'ERR_MISSING_ARGS', 'The value argument must be specified');
     const { transfer } = internal.dictionary(options, 'structuredClone: the options');
     const list = transfer === undefined ? [] : internal.sequence(transfer, (o) => o, 'structuredClone: transfer');
-    const memory = new p.Map(), records = [];
+    const memory = newMemory(list.length > 0), records = [];
     for (let i = 0; i < list.length; i++) {
       if (!internal.isBuffer(list[i])) throw cannot('A value in the transfer list');
-      if (p.mapHas(memory, list[i])) throw cannot('A value that is in the transfer list twice');
-      const r = { __proto__: null, make: (copy) => copy, data: undefined, value: undefined, made: false };
-      p.mapSet(memory, list[i], r);
+      if (p.mapHas(memory.records, list[i])) throw cannot('A value that is in the transfer list twice');
+      const r = { __proto__: null, make: (copy) => copy, data: undefined, value: undefined, made: false, fill: undefined };
+      p.mapSet(memory.records, list[i], r);
       p.arrayPush(records, r);
     }
     const r = read(value, memory);

@@ -34,6 +34,7 @@ var samples = []struct {
 	{KindWeakSet, "new WeakSet()"},
 	{KindProxy, "new Proxy({}, {})"},
 	{KindPromise, "Promise.resolve(7)"},
+	{KindArray, "[]"},
 	{KindModuleNamespace, "globalThis.namespace"},
 }
 
@@ -42,8 +43,8 @@ const (
 	probeSource = `import * as self from "probe.js"; globalThis.namespace = self;`
 )
 
-// learn runs the engine in an instance of its own, which no image comes from. It learns what the host must know of
-// the build, and proves what layout.go says of it.
+// learn runs the engine in an instance that is used for nothing else. It finds what the host must know of the build,
+// and checks the statements of layout.go.
 func (b *builder) learn(ctx context.Context, r *Runtime, segments []segment) (l learned, err error) {
 	im := &Image{runtime: r}
 	in, free, err := b.instance(ctx, im)
@@ -93,12 +94,13 @@ func learnKinds(in *Instance) (map[uint16]Kind, error) {
 	if err != nil {
 		return nil, err
 	}
+	kinds[plain] = KindPlain
 	for _, s := range samples {
 		c, err := class(s.source)
 		if err != nil {
 			return nil, err
 		}
-		if old, ok := kinds[c]; c == plain || c == 0 || ok && old != s.kind {
+		if old, ok := kinds[c]; c == 0 || ok && old != s.kind {
 			return nil, fmt.Errorf("the class of %s is %d, as that of another object", s.source, c)
 		}
 		kinds[c] = s.kind
@@ -165,7 +167,7 @@ func learnStrings(in *Instance) (stringKinds, error) {
 	return k, nil
 }
 
-// prove checks what layout.go says of values.
+// prove checks the statements of layout.go about values.
 func prove(in *Instance) error {
 	is := func(source, want string) error {
 		v, err := in.evaluate(source)

@@ -3,7 +3,7 @@ package quickjs
 // Kind is what an object is by its internal slots, which JavaScript cannot read.
 type Kind int32
 
-// The kinds that printing and cloning values needs to tell apart.
+// The kinds that the library needs to tell apart, such as to print and clone values.
 const (
 	KindOther Kind = iota
 	KindProxy
@@ -16,6 +16,8 @@ const (
 	KindWeakMap
 	KindWeakSet
 	KindModuleNamespace
+	KindPlain // made by {} or a class, without further internal slots
+	KindArray
 )
 
 // Kind returns what v is. Guest memory is hostile: it may claim that an object is of any kind.
