@@ -5,9 +5,35 @@
   const { p, define } = internal;
   const Registry = FinalizationRegistry;
   const nativeRegister = Registry.prototype.register;
-  define(p.WeakRef.prototype, 'deref', { deref() {
+
+  // The engine frees an object with the last reference to it. In V8 the target of a WeakRef stays until a collection, and
+  // never goes within a turn. Here kept holds the targets until the engine collects a cycle that nothing else holds.
+  let kept;
+  const collections = new Registry(() => { kept = undefined; });
+  const keep = (target) => {
+    if (kept === undefined) {
+      const cycle = { __proto__: null };
+      cycle.self = cycle;
+      p.apply(nativeRegister, collections, [cycle]);
+      kept = new p.Set();
+    }
+    p.setAdd(kept, target);
+  };
+
+  const Native = p.WeakRef;
+  const Ref = { WeakRef: function (target) {
+    if (new.target === undefined) return p.apply(Native, undefined, [target]); // throws
+    const made = p.construct(Native, [target], new.target);
+    keep(target);
+    return made;
+  } }.WeakRef;
+  p.defineProperty(Ref, 'prototype', { __proto__: null, value: Native.prototype, writable: false });
+  define(Native.prototype, 'constructor', Ref);
+  define(globalThis, 'WeakRef', Ref);
+  define(Native.prototype, 'deref', { deref() {
     const target = p.weakRefDeref(this);
     internal.sync('garbage');
+    if (target !== undefined) keep(target);
     return target;
   } }.deref);
   define(Registry.prototype, 'register', { register(target, heldValue) {
