@@ -24,8 +24,9 @@
       return signal;
     }
     static timeout(milliseconds) {
-      internal.need(arguments.length, 1, 'AbortSignal.timeout');
-      const ms = internal.enforceRange(milliseconds, 9007199254740991, 'AbortSignal.timeout: the time');
+      if (typeof milliseconds !== 'number') throw internal.nodeWrongType('delay', 'of type number', milliseconds);
+      if (!(milliseconds >= 0 && milliseconds <= 0xffffffff)) throw internal.nodeOutOfRange('delay', '>= 0 && <= 4294967295', milliseconds);
+      const ms = p.trunc(milliseconds);
       const signal = new AbortSignal(internal.key);
       internal.startTimer(ms, () => { abort(signal, internal.domError('TimeoutError', 'The operation was aborted due to timeout')); });
       return signal;

@@ -87,7 +87,7 @@
     const mime = type === null ? null : internal.mime(type);
     if (mime !== null && mime.essence === 'multipart/form-data' && mime.boundary !== '') return internal.parseMultipart(bytes, mime.boundary);
     if (mime !== null && mime.essence === 'application/x-www-form-urlencoded') return internal.formData(internal.sync('form.parse', internal.sync('text.decode', 'utf-8', 2, '', internal.bufferOf(bytes))));
-    throw new p.TypeError('the body has no content type that is a form');
+    throw new p.TypeError('Content-Type was not one of "multipart/form-data" or "application/x-www-form-urlencoded".');
   };
 
   // mixBody adds the members of WebIDL's Body mixin to C.prototype. stateOf(o) returns {body, headers}, or throws.
@@ -96,7 +96,7 @@
       let state;
       try {
         state = stateOf(self);
-        if (unusable(state.body)) throw new p.TypeError('the body was already read or is locked');
+        if (unusable(state.body)) throw new p.TypeError('Body is unusable: Body has already been read');
       } catch (e) { return p.promiseReject(e); }
       const d = streams.deferred();
       readAll(state.body, (bytes) => {

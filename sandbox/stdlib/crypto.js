@@ -79,10 +79,10 @@
     getRandomValues(array) {
       this.#brand;
       internal.need(arguments.length, 1, 'Crypto.getRandomValues');
-      if (!p.isView(array)) throw new p.TypeError('Crypto.getRandomValues: the argument is not a view');
-      if (!p.setHas(integers, p.typedTag(array))) throw internal.domError('TypeMismatchError', 'the view is not one of integers');
+      if (!p.isView(array)) throw new p.TypeError('The data argument must be an integer-type TypedArray');
+      if (!p.setHas(integers, p.typedTag(array))) throw internal.domError('TypeMismatchError', 'The data argument must be an integer-type TypedArray');
       const n = p.typedBytes(array);
-      if (n > 65536) throw internal.domError('QuotaExceededError', `${n} bytes of randomness were asked for, at most 65536 are given at a time`);
+      if (n > 65536) throw internal.domError('QuotaExceededError', 'The requested length exceeds 65,536 bytes');
       p.typedSet(new p.Uint8Array(p.typedBuffer(array), p.typedOffset(array), n), random(n));
       return array;
     }

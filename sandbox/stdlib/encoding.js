@@ -4,11 +4,11 @@
   const { p, define } = internal;
 
   define(globalThis, 'atob', function atob(data) {
-    internal.need(arguments.length, 1, 'atob');
+    internal.need(arguments.length, 1, 'atob', ['input']);
     return internal.sync('base64.atob', internal.text(data));
   });
   define(globalThis, 'btoa', function btoa(data) {
-    internal.need(arguments.length, 1, 'btoa');
+    internal.need(arguments.length, 1, 'btoa', ['input']);
     return internal.sync('base64.btoa', internal.text(data));
   });
 
@@ -52,10 +52,21 @@
   });
 
   const FATAL = 1, KEEP_BOM = 2, STREAM = 4;
+  const decode = (encoding, flags, state, bytes) => {
+    try {
+      return internal.sync('text.decode', encoding, flags, state, internal.bufferOf(bytes));
+    } catch (e) {
+      if ((flags & FATAL) === 0 || p.getPrototypeOf(e) !== p.TypeError.prototype) throw e;
+      throw internal.nodeError(p.TypeError, 'ERR_ENCODING_INVALID_ENCODED_DATA', e.message);
+    }
+  };
   internal.expose(class TextDecoder {
     #encoding; #flags; #state = '';
     constructor(label = 'utf-8', options = undefined) {
-      this.#encoding = internal.sync('text.label', internal.text(label));
+      label = internal.text(label);
+      try {
+        this.#encoding = internal.sync('text.label', label);
+      } catch { throw internal.nodeError(p.RangeError, 'ERR_ENCODING_NOT_SUPPORTED', `The "${label}" encoding is not supported`); }
       options = internal.dictionary(options, 'TextDecoder: the second argument');
       const { fatal, ignoreBOM } = options;
       this.#flags = (fatal ? FATAL : 0) | (ignoreBOM ? KEEP_BOM : 0);
@@ -69,8 +80,8 @@
       const bytes = input === undefined ? new p.Uint8Array(0) : internal.bytes(input, 'TextDecoder.decode: the input', true);
       const state = this.#state;
       this.#state = '';
-      if (!stream) return internal.sync('text.decode', this.#encoding, flags, state, internal.bufferOf(bytes));
-      const answer = internal.sync('text.decode', this.#encoding, flags | STREAM, state, internal.bufferOf(bytes));
+      if (!stream) return decode(this.#encoding, flags, state, bytes);
+      const answer = decode(this.#encoding, flags | STREAM, state, bytes);
       this.#state = answer[1];
       return answer[0];
     }

@@ -5,7 +5,7 @@
   const state = new p.WeakMap(); // event → its dispatch state
   const of = (e) => {
     const s = internal.isObject(e) ? p.weakMapGet(state, e) : undefined;
-    if (s === undefined) throw new p.TypeError('not an Event');
+    if (s === undefined) throw internal.nodeWrongType('event', 'an instance of Event', e);
     return s;
   };
   const trusted = function () { return of(this).trusted; };
@@ -13,7 +13,7 @@
 
   class Event {
     constructor(type, init = undefined) {
-      internal.need(arguments.length, 1, 'Event');
+      internal.need(arguments.length, 1, 'Event', ['type']);
       const name = internal.text(type);
       init = internal.dictionary(init, 'Event: the second argument');
       const bubbles = !!init.bubbles, cancelable = !!init.cancelable, composed = !!init.composed;
@@ -50,7 +50,7 @@
       return s.time;
     }
     initEvent(type, bubbles = false, cancelable = false) {
-      internal.need(arguments.length, 1, 'Event.initEvent');
+      internal.need(arguments.length, 1, 'Event.initEvent', ['type']);
       const s = of(this);
       if (!s.dispatching) reset(s, internal.text(type), !!bubbles, !!cancelable);
     }
@@ -69,7 +69,7 @@
   internal.expose(class CustomEvent extends Event {
     #detail;
     constructor(type, init = undefined) {
-      internal.need(arguments.length, 1, 'CustomEvent');
+      internal.need(arguments.length, 1, 'CustomEvent', ['type']);
       super(type, init);
       const { detail = null } = internal.dictionary(init, 'CustomEvent: the second argument');
       this.#detail = detail;
@@ -126,7 +126,7 @@
   class EventTarget {
     constructor() { p.weakMapSet(targets, this, []); }
     addEventListener(type, callback, options = undefined) {
-      internal.need(arguments.length, 2, 'EventTarget.addEventListener');
+      internal.need(arguments.length, 2, 'EventTarget.addEventListener', ['type', 'listener']);
       const list = listenersOf(this), name = internal.text(type);
       const capture = captureOf(options);
       let once = false, passive = false, signal;
@@ -137,7 +137,7 @@
         if (signal !== undefined) internal.abort.check(signal);
       }
       if (callback === null || callback === undefined) return;
-      if (!internal.isObject(callback)) throw new p.TypeError('the listener is not an object');
+      if (!internal.isObject(callback)) throw internal.nodeWrongType('listener', 'an instance of EventListener', callback);
       if ((signal !== undefined && internal.abort.aborted(signal)) || find(list, name, callback, capture) >= 0) return;
       const entry = { __proto__: null, type: name, callback, capture, once, passive, removed: false, handler: false };
       p.arrayPush(list, entry);
@@ -149,13 +149,13 @@
       }
     }
     removeEventListener(type, callback, options = undefined) {
-      internal.need(arguments.length, 2, 'EventTarget.removeEventListener');
+      internal.need(arguments.length, 2, 'EventTarget.removeEventListener', ['type', 'listener']);
       const list = listenersOf(this);
       const i = find(list, internal.text(type), callback, captureOf(options));
       if (i >= 0) remove(list, i);
     }
     dispatchEvent(event) {
-      internal.need(arguments.length, 1, 'EventTarget.dispatchEvent');
+      internal.need(arguments.length, 1, 'EventTarget.dispatchEvent', ['event']);
       const list = listenersOf(this), s = of(event);
       if (s.dispatching) throw internal.domError('InvalidStateError', 'the event is being dispatched already');
       s.trusted = false;

@@ -6,9 +6,9 @@
 
   const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, bad = /[\0\r\n]/;
   const matches = (re, s) => p.regexpExec(re, s) !== null;
-  const nameOf = (v) => {
+  const nameOf = (v, method) => {
     const name = internal.byteString(v);
-    if (!matches(token, name)) throw new p.TypeError(`Headers: ${internal.inspect(name)} is not a legal header name`);
+    if (!matches(token, name)) throw new p.TypeError(`Headers.${method}: "${name}" is an invalid header name.`);
     return name;
   };
   const normal = (s) => {
@@ -21,9 +21,9 @@
     while (to > from && space(to - 1)) to--;
     return p.slice(s, from, to);
   };
-  const valueOf = (v) => {
+  const valueOf = (v, method) => {
     const value = normal(internal.byteString(v));
-    if (matches(bad, value)) throw new p.TypeError(`Headers: ${internal.inspect(value)} is not a legal header value`);
+    if (matches(bad, value)) throw new p.TypeError(`Headers.${method}: "${value}" is an invalid header value.`);
     return value;
   };
 
@@ -58,19 +58,19 @@
     append(name, value) {
       const h = of(this);
       internal.need(arguments.length, 2, 'Headers.append');
-      append(h, nameOf(name), valueOf(value));
+      append(h, nameOf(name, 'append'), valueOf(value, 'append'));
     }
     delete(name) {
       const h = of(this);
       internal.need(arguments.length, 1, 'Headers.delete');
-      name = p.toLowerCase(nameOf(name));
+      name = p.toLowerCase(nameOf(name, 'delete'));
       if (!allowed(h, name) && name !== 'range') return;
       if (has(h, name)) change(h, without(h.list, name));
     }
     get(name) {
       const h = of(this);
       internal.need(arguments.length, 1, 'Headers.get');
-      return internal.getHeader(h.list, p.toLowerCase(nameOf(name)));
+      return internal.getHeader(h.list, p.toLowerCase(nameOf(name, 'get')));
     }
     getSetCookie() {
       const { list } = of(this), all = [];
@@ -80,13 +80,13 @@
     has(name) {
       const h = of(this);
       internal.need(arguments.length, 1, 'Headers.has');
-      return has(h, p.toLowerCase(nameOf(name)));
+      return has(h, p.toLowerCase(nameOf(name, 'has')));
     }
     set(name, value) {
       const h = of(this);
       internal.need(arguments.length, 2, 'Headers.set');
-      name = nameOf(name);
-      value = valueOf(value);
+      name = nameOf(name, 'set');
+      value = valueOf(value, 'set');
       const lower = p.toLowerCase(name);
       if (!allowed(h, lower, value)) return;
       const list = [];
@@ -172,9 +172,9 @@
     try { return of(v) !== undefined; } catch { return false; }
   };
   internal.fillHeaders = (headers, init) => {
-    if (!internal.isObject(init)) throw new p.TypeError('Headers: the argument is neither a sequence nor a record');
+    if (!internal.isObject(init)) throw new p.TypeError('Headers constructor: Argument 1 could not be converted to one of: sequence<sequence<ByteString>>, record<ByteString, ByteString>.');
     const pairs = internal.pairs(init, internal.byteString, internal.byteString, 'Headers');
-    for (let i = 0; i < pairs.length; i += 2) append(of(headers), nameOf(pairs[i]), valueOf(pairs[i + 1]));
+    for (let i = 0; i < pairs.length; i += 2) append(of(headers), nameOf(pairs[i], 'append'), valueOf(pairs[i + 1], 'append'));
   };
   // headers wraps a list that the library made in a Headers object. headerList returns the list of a Headers object.
   internal.headers = (list, guard) => {

@@ -6,24 +6,10 @@
   const modules = { __proto__: null };
   internal.modules = modules;
 
-  // showCode inserts an error's code after its name in the stack.
-  internal.showCode = (e, name, code) => {
-    const { stack } = e;
-    if (p.startsWith(code, 'ERR_') && p.startsWith(stack, name)) define(e, 'stack', `${name} [${code}]${p.slice(stack, name.length)}`);
-  };
-  // nodeError returns an error whose code is set as in Node: as a property and in the stack, but not in the name.
-  internal.nodeError = (Base, code, message) => {
-    const e = new Base(message);
-    internal.showCode(e, Base.name, code);
-    define(e, 'code', code);
-    p.defineProperty(e, 'code', { __proto__: null, enumerable: true });
-    return e;
-  };
-
   const granted = { __proto__: null };
   const require = function require(id) {
     if (typeof id !== 'string') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `The "id" argument must be of type string. Received ${id === null ? 'null' : typeof id}`);
-    const name = p.startsWith(id, 'node:') ? p.slice(id, 5) : id;
+    const name = p.startsWith(id, 'node:') && id !== 'node:test' ? p.slice(id, 5) : id;
     if (granted[name] === true) return modules[name];
     const refused = internal.sync('module', id);
     if (refused !== true) throw internal.nodeError(p.Error, refused[0], refused[1]);

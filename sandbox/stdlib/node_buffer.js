@@ -8,30 +8,7 @@
 
   class FastBuffer extends Uint8Array {}
 
-  const kind = (v) => {
-    if (v === null || v === undefined) return ` Received ${v}`;
-    if (typeof v === 'function') return ` Received function ${v.name}`;
-    if (typeof v === 'object') return v.constructor?.name ? ` Received an instance of ${v.constructor.name}` : ` Received ${internal.inspect(v)}`;
-    let shown = internal.inspect(v);
-    if (shown.length > 28) shown = shown.slice(0, 25) + '...';
-    return ` Received type ${typeof v} (${shown})`;
-  };
-  const wrongType = (name, want, v) => nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', `The ${name.includes(' ') ? name : `"${name}" argument`} must be ${want}.${kind(v)}`);
-  const group = (v) => {
-    const s = String(v), sign = s[0] === '-' ? 1 : 0;
-    let out = '', i = s.length;
-    for (; i >= sign + 4; i -= 3) out = '_' + s.slice(i - 3, i) + out;
-    return s.slice(0, i) + out;
-  };
-  const outOfRange = (name, range, v) => {
-    let got = internal.inspect(v);
-    if (Number.isInteger(v) && Math.abs(v) > 2 ** 32) got = group(v);
-    else if (typeof v === 'bigint') got = (v > 2n ** 32n || v < -(2n ** 32n) ? group(v) : String(v)) + 'n';
-    return nodeError(RangeError, 'ERR_OUT_OF_RANGE', `The value of "${name}" is out of range. It must be ${range}. Received ${got}`);
-  };
-  internal.nodeWrongType = wrongType;
-  internal.nodeOutOfRange = outOfRange;
-  internal.nodeKind = kind;
+  const { nodeWrongType: wrongType, nodeOutOfRange: outOfRange, nodeKind: kind } = internal;
 
   const encodings = {
     __proto__: null, utf8: 'utf8', 'utf-8': 'utf8', hex: 'hex', base64: 'base64', base64url: 'base64url', latin1: 'latin1', binary: 'latin1',
@@ -217,8 +194,8 @@
     isBuffer(v) { return v instanceof Buffer; },
     isEncoding(encoding) { return typeof encoding === 'string' && encoding !== '' && known(encoding) !== undefined; },
   };
-  for (const name of Object.keys(statics)) define(Buffer, name, statics[name]);
-  Buffer.poolSize = 8192;
+  // They are enumerable, as in Node: libraries copy them in a loop.
+  Object.assign(Buffer, { poolSize: 8192 }, statics);
 
   const order = (a, b) => {
     const n = Math.min(a.length, b.length);
@@ -384,7 +361,10 @@
     atob: globalThis.atob, btoa: globalThis.btoa, Blob: globalThis.Blob, File: globalThis.File,
     isUtf8: (b) => { try { new TextDecoder('utf-8', { fatal: true }).decode(b); return true; } catch { return false; } },
     isAscii: (b) => new Uint8Array(b.buffer ?? b, b.byteOffset ?? 0, b.byteLength).every((v) => v < 128),
-    transcode: (source, from, to) => Buffer.from(source.toString(text(from, 'fromEncoding')), text(to, 'toEncoding')),
+    transcode: (source, from, to) => {
+      const content = Buffer.from(source).toString(text(from, 'fromEncoding')), most = /^(latin1|binary)$/i.test(to) ? 0xff : /^ascii$/i.test(to) ? 0x7f : 0x10ffff;
+      return Buffer.from(Array.from(content, (c) => c.codePointAt(0) > most ? '?' : c).join(''), text(to, 'toEncoding'));
+    },
   };
   define(globalThis, 'Buffer', Buffer);
   return internal;

@@ -21,9 +21,9 @@
 
   const methodOf = (v) => {
     const method = internal.byteString(v);
-    if (p.regexpExec(token, method) === null) throw new p.TypeError(`Request: ${internal.inspect(method)} is not a method`);
+    if (p.regexpExec(token, method) === null) throw new p.TypeError(`'${method}' is not a valid HTTP method.`);
     const upper = p.toUpperCase(method);
-    if (upper === 'CONNECT' || upper === 'TRACE' || upper === 'TRACK') throw new p.TypeError(`Request: the method ${method} is forbidden`);
+    if (upper === 'CONNECT' || upper === 'TRACE' || upper === 'TRACK') throw new p.TypeError(`'${method}' HTTP method is unsupported.`);
     return p.arrayIndexOf(known, upper) >= 0 ? upper : method;
   };
   // members reads the options in alphabetical order, as WebIDL requires.
@@ -47,7 +47,7 @@
   class Request {
     #r;
     constructor(input, init = undefined) {
-      internal.need(arguments.length, 1, 'Request');
+      internal.need(arguments.length, 1, 'Request constructor');
       if (input === internal.key) {
         this.#r = init;
         return;
@@ -56,15 +56,15 @@
       const url = from === null ? internal.usv(input) : from.url;
       const m = members(init);
       const parts = from === null ? internal.parseURL(url, internal.baseURL()) : null;
-      if (from === null && parts === null) throw new p.TypeError(`Request: ${url} is not a URL`);
-      if (from === null && (parts[3] !== '' || parts[4] !== '')) throw new p.TypeError(`Request: the URL ${url} has credentials; put them into a header`);
+      if (from === null && parts === null) throw new p.TypeError(`Failed to parse URL from ${url}`, { cause: internal.invalidURL(url) });
+      if (from === null && (parts[3] !== '' || parts[4] !== '')) throw new p.TypeError(`Request cannot be constructed from a URL that includes credentials: ${url}`);
       const s = { __proto__: null, method: 'GET', url: parts === null ? url : parts[0], referrer: 'about:client', referrerPolicy: '', mode: 'cors', credentials: 'same-origin', cache: 'default',
         redirect: 'follow', integrity: '', keepalive: false, signal: undefined, headers: undefined, body: null };
       if (from !== null) for (const name in from) s[name] = from[name];
       this.#r = s;
       if (m.window !== undefined && m.window !== null) throw new p.TypeError('Request: window can only be null');
       if (m.referrer !== undefined) s.referrer = referrerOf(m.referrer);
-      if (m.mode === 'navigate') throw new p.TypeError('Request: the mode cannot be navigate');
+      if (m.mode === 'navigate') throw new p.TypeError('Request constructor: invalid request mode navigate.');
       for (const name in plain) if (m[name] !== undefined) s[name] = m[name];
       if (s.cache === 'only-if-cached' && s.mode !== 'same-origin') throw new p.TypeError('Request: the cache mode only-if-cached needs the mode same-origin');
       if (m.integrity !== undefined) s.integrity = internal.text(m.integrity);
@@ -73,7 +73,7 @@
       let signal = from === null ? null : from.signal;
       if (m.signal !== undefined) {
         signal = m.signal;
-        if (signal !== null) internal.abort.check(signal);
+        if (signal !== null && !internal.abort.is(signal)) throw new p.TypeError("Failed to construct 'Request': member signal is not of type AbortSignal.");
       }
       s.signal = internal.abort.any(signal === null ? [] : [signal]);
       this.#fill(s, m, from);
@@ -92,10 +92,10 @@
     #body(s, m, from) {
       s.body = null;
       const given = m.body !== undefined && m.body !== null;
-      if ((given || (from !== null && from.body !== null)) && (s.method === 'GET' || s.method === 'HEAD')) throw new p.TypeError(`Request: a request with the method ${s.method} has no body`);
+      if ((given || (from !== null && from.body !== null)) && (s.method === 'GET' || s.method === 'HEAD')) throw new p.TypeError('Request with GET/HEAD method cannot have body.');
       if (given) {
         const extracted = internal.extract(m.body);
-        if (streams.isReadable(m.body) && m.duplex === undefined) throw new p.TypeError("Request: a body that is a stream needs duplex: 'half'");
+        if (streams.isReadable(m.body) && m.duplex === undefined) throw new p.TypeError('RequestInit: duplex option is required when sending a body.');
         s.body = extracted.body;
         if (extracted.type !== null && internal.getHeader(internal.headerList(s.headers), 'content-type') === null) s.headers.append('content-type', extracted.type);
         return;

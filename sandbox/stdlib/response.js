@@ -11,13 +11,13 @@
     const { headers, status, statusText } = o;
     const code = status === undefined ? 200 : p.trunc(+status) & 0xffff;
     const words = statusText === undefined ? '' : internal.byteString(statusText);
-    if (code < 200 || code > 599) throw new p.RangeError(`Response: the status ${code} is not in the range 200 to 599`);
-    if (p.regexpExec(reason, words) === null) throw new p.TypeError('Response: statusText is not a reason phrase');
+    if (code < 200 || code > 599) throw new p.RangeError(`init["status"] must be in the range of 200 to 599, inclusive.`);
+    if (p.regexpExec(reason, words) === null) throw new p.TypeError('Invalid statusText');
     s.status = code;
     s.statusText = words;
     if (headers !== undefined) internal.fillHeaders(s.headers, headers);
     if (extracted === null) return;
-    if (nullBody(code)) throw new p.TypeError(`Response: a response with the status ${code} has no body`);
+    if (nullBody(code)) throw new p.TypeError(`Response constructor: Invalid response status code ${code}`);
     s.body = extracted.body;
     if (extracted.type !== null && internal.getHeader(internal.headerList(s.headers), 'content-type') === null) {
       const list = internal.headerList(s.headers);
@@ -53,8 +53,8 @@
       internal.need(arguments.length, 1, 'Response.redirect');
       const parts = internal.parseURL(url, internal.baseURL());
       status = p.trunc(+status) & 0xffff;
-      if (parts === null) throw new p.TypeError(`Response.redirect: ${internal.text(url)} is not a URL`);
-      if (status !== 301 && status !== 302 && status !== 303 && status !== 307 && status !== 308) throw new p.RangeError(`Response.redirect: ${status} is not the status of a redirect`);
+      if (parts === null) throw new p.TypeError(`Failed to parse URL from ${internal.text(url)}`, { cause: internal.invalidURL(url) });
+      if (status !== 301 && status !== 302 && status !== 303 && status !== 307 && status !== 308) throw new p.RangeError(`Invalid status code ${status}`);
       const s = fresh('immutable');
       s.status = status;
       s.headers = internal.headers(['Location', parts[0]], 'immutable');
@@ -63,7 +63,7 @@
     static json(data, init = undefined) {
       internal.need(arguments.length, 1, 'Response.json');
       const text = p.stringify(data);
-      if (text === undefined) throw new p.TypeError('Response.json: the value cannot be written as JSON');
+      if (text === undefined) throw new p.TypeError('Value is not JSON serializable');
       const s = fresh('response');
       initialize(s, init, { __proto__: null, body: internal.bodyOf(internal.encodeText(text), null), type: 'application/json' });
       return new Response(internal.key, s);
@@ -80,7 +80,7 @@
     get headers() { return of(this).headers; }
     clone() {
       const s = of(this);
-      if (internal.bodyUnusable(s.body)) throw new p.TypeError('Response.clone: the body was already read or is locked');
+      if (internal.bodyUnusable(s.body)) throw new p.TypeError('Response.clone: Body has already been consumed.');
       const guard = internal.headerGuardOf(s.headers);
       return new Response(internal.key, { __proto__: null, type: s.type, url: s.url, redirected: s.redirected, status: s.status, statusText: s.statusText,
         headers: internal.headers(p.arraySlice(internal.headerList(s.headers)), guard), body: internal.cloneBody(s.body) });

@@ -24,8 +24,7 @@
     return id;
   };
   // The delay is a WebIDL long: it wraps around at 32 bits, and a negative delay counts as 0.
-  const set = (got, name, fn, delay, args, repeat) => {
-    internal.need(got, 1, name);
+  const set = (fn, delay, args, repeat) => {
     if (typeof fn !== 'function') throw internal.nodeWrongType('callback', 'of type function', fn);
     const ms = p.max(delay | 0, 0);
     return new Timeout(add(fn, ms, args, repeat), ms);
@@ -66,13 +65,12 @@
     [Symbol.dispose]() { clear(this); }
   }
 
-  define(globalThis, 'setTimeout', function setTimeout(fn, delay = 0, ...args) { return set(arguments.length, 'setTimeout', fn, delay, args, 0); });
-  define(globalThis, 'setInterval', function setInterval(fn, delay = 0, ...args) { return set(arguments.length, 'setInterval', fn, delay, args, 1); });
+  define(globalThis, 'setTimeout', function setTimeout(fn, delay = 0, ...args) { return set(fn, delay, args, 0); });
+  define(globalThis, 'setInterval', function setInterval(fn, delay = 0, ...args) { return set(fn, delay, args, 1); });
   define(globalThis, 'clearTimeout', function clearTimeout(id = 0) { clear(id); });
   define(globalThis, 'clearInterval', function clearInterval(id = 0) { clear(id); });
   define(globalThis, 'queueMicrotask', function queueMicrotask(callback) {
-    internal.need(arguments.length, 1, 'queueMicrotask');
-    internal.callback(callback, 'queueMicrotask: the callback');
+    if (typeof callback !== 'function') throw internal.nodeWrongType('callback', 'of type function', callback);
     const context = internal.context;
     internal.enqueue(() => {
       try { inContext(context, callback, undefined, []); } catch (e) { internal.report(e); }

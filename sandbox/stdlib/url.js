@@ -6,10 +6,12 @@
   let paramsOf, attach, refresh;
 
   const parse = (url, base) => internal.sync('url.parse', internal.usv(url), base === undefined ? null : internal.usv(base));
-  const invalid = (url) => {
+  const invalid = (url, base) => {
     const e = new p.TypeError('Invalid URL');
-    internal.define(e, 'code', 'ERR_INVALID_URL');
-    internal.define(e, 'input', internal.usv(url));
+    const shown = (name, value) => p.defineProperty(e, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+    shown('code', 'ERR_INVALID_URL');
+    shown('input', internal.usv(url));
+    if (base !== undefined) shown('base', internal.usv(base));
     return e;
   };
 
@@ -17,9 +19,9 @@
     #parts;
     #params = null;
     constructor(url, base = undefined) {
-      internal.need(arguments.length, 1, 'URL');
+      internal.need(arguments.length, 1, 'URL', ['url']);
       this.#parts = url === internal.key ? base : parse(url, base);
-      if (this.#parts === null) throw invalid(url);
+      if (this.#parts === null) throw invalid(url, base);
     }
     static parse(url, base = undefined) {
       internal.need(arguments.length, 1, 'URL.parse');
@@ -27,7 +29,7 @@
       return parts === null ? null : new URL(internal.key, parts);
     }
     static canParse(url, base = undefined) {
-      internal.need(arguments.length, 1, 'URL.canParse');
+      internal.need(arguments.length, 1, 'URL.canParse', ['url']);
       return parse(url, base) !== null;
     }
     #set(part, value) {
@@ -81,6 +83,7 @@
     return internal.isObject(location) && typeof location.href === 'string' ? location.href : undefined;
   };
   internal.parseURL = parse;
+  internal.invalidURL = invalid;
 
   class URLSearchParams {
     #list = []; // alternating names and values
@@ -105,7 +108,7 @@
     get size() { return this.#list.length / 2; }
     append(name, value) {
       this.#list;
-      internal.need(arguments.length, 2, 'URLSearchParams.append');
+      internal.need(arguments.length, 2, 'URLSearchParams.append', ['name', 'value']);
       name = internal.usv(name);
       value = internal.usv(value);
       p.arrayPush(this.#list, name);
@@ -114,7 +117,7 @@
     }
     delete(name, value = undefined) {
       this.#list;
-      internal.need(arguments.length, 1, 'URLSearchParams.delete');
+      internal.need(arguments.length, 1, 'URLSearchParams.delete', ['name']);
       name = internal.usv(name);
       if (value !== undefined) value = internal.usv(value);
       const list = this.#list, kept = [];
@@ -128,13 +131,13 @@
     }
     get(name) {
       this.#list;
-      internal.need(arguments.length, 1, 'URLSearchParams.get');
+      internal.need(arguments.length, 1, 'URLSearchParams.get', ['name']);
       const i = find(this.#list, internal.usv(name), 0);
       return i < 0 ? null : this.#list[i + 1];
     }
     getAll(name) {
       this.#list;
-      internal.need(arguments.length, 1, 'URLSearchParams.getAll');
+      internal.need(arguments.length, 1, 'URLSearchParams.getAll', ['name']);
       name = internal.usv(name);
       const all = [];
       for (let i = find(this.#list, name, 0); i >= 0; i = find(this.#list, name, i + 2)) p.arrayPush(all, this.#list[i + 1]);
@@ -142,7 +145,7 @@
     }
     has(name, value = undefined) {
       this.#list;
-      internal.need(arguments.length, 1, 'URLSearchParams.has');
+      internal.need(arguments.length, 1, 'URLSearchParams.has', ['name']);
       name = internal.usv(name);
       if (value !== undefined) value = internal.usv(value);
       for (let i = find(this.#list, name, 0); i >= 0; i = find(this.#list, name, i + 2)) {
@@ -152,7 +155,7 @@
     }
     set(name, value) {
       this.#list;
-      internal.need(arguments.length, 2, 'URLSearchParams.set');
+      internal.need(arguments.length, 2, 'URLSearchParams.set', ['name', 'value']);
       name = internal.usv(name);
       value = internal.usv(value);
       const list = this.#list, kept = [];

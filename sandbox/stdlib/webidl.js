@@ -46,9 +46,12 @@
     }
   };
 
-  // need throws if a function received fewer arguments than it requires.
-  internal.need = (got, want, what) => {
-    if (got < want) throw new p.TypeError(`${what}: ${want} argument${want > 1 ? 's' : ''} required, but only ${got} present`);
+  // need throws if a function received fewer arguments than it requires, in Node's words: those of fetch, or if the
+  // arguments have names those of Node's own functions.
+  internal.need = (got, want, what, names) => {
+    if (got >= want) return;
+    if (names !== undefined) throw internal.nodeError(p.TypeError, 'ERR_MISSING_ARGS', `The "${names[0]}" ${want > 1 ? `and "${names[1]}" arguments` : 'argument'} must be specified`);
+    throw new p.TypeError(`${what}: ${want} argument${want > 1 ? 's' : ''} required, but${got > 0 ? ' only' : ''} ${got} found.`);
   };
 
   // key is the argument that permits the library to call constructors that throw "Illegal constructor" for scripts.
@@ -97,7 +100,7 @@
   // byteString converts to a ByteString: every code unit must fit into a byte.
   internal.byteString = (v) => {
     const s = internal.text(v);
-    for (let i = 0; i < s.length; i++) if (p.charCodeAt(s, i) > 255) throw new p.TypeError('a character is not a byte');
+    for (let i = 0; i < s.length; i++) if (p.charCodeAt(s, i) > 255) throw new p.TypeError(`Cannot convert argument to a ByteString because the character at index ${i} has a value of ${p.charCodeAt(s, i)} which is greater than 255.`);
     return s;
   };
 
@@ -157,6 +160,9 @@
     }
     return out;
   };
+  const wrongPair = (what, length) => what === 'URLSearchParams'
+    ? internal.nodeError(p.TypeError, 'ERR_INVALID_TUPLE', 'Each query pair must be an iterable [name, value] tuple')
+    : new p.TypeError(`${what} constructor: expected name/value pair to be length 2, found ${length}.`);
   // pairs converts the init argument of Headers, URLSearchParams and FormData: a sequence of pairs, or a record.
   internal.pairs = (v, name, value, what) => {
     const method = v[iterator];
@@ -164,7 +170,7 @@
     const out = [];
     internal.sequence(v, (pair) => {
       const items = internal.sequence(pair, (x) => x, `${what}: a pair`);
-      if (items.length !== 2) throw new p.TypeError(`${what}: a pair must have two items`);
+      if (items.length !== 2) throw wrongPair(what, items.length);
       p.arrayPush(out, name(items[0]));
       p.arrayPush(out, value(items[1]));
     }, what, method);
@@ -221,7 +227,7 @@
   const iteratorPrototype = p.getPrototypeOf(p.getPrototypeOf([][iterator]()));
   const arrayIterator = p.uncurry([][iterator]);
   internal.arrayValues = arrayIterator;
-  internal.pairIterators = []; // prototypes, each with a function that returns what an iterator has left
+  internal.pairIterators = []; // prototypes, each with a function that returns the remaining items of an iterator
   internal.iterable = (C, listOf) => {
     const states = new p.WeakMap();
     const proto = p.create(iteratorPrototype);

@@ -37,8 +37,7 @@ func base64Encode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	err := c.Parts(t, 2, func(part quickjs.Text) error {
 		for _, r := range part.String() {
 			if r > 0xff {
-				return hostops.Throwf("InvalidCharacterError",
-					"The string to be encoded contains characters outside of the Latin1 range.")
+				return hostops.Throwf("InvalidCharacterError", "Invalid character")
 			}
 			b.B = append(b.B, byte(r))
 		}
@@ -80,7 +79,7 @@ func base64Decode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 			} else if unit == '=' {
 				pads++
 			} else if unit != ' ' && unit != '\t' && unit != '\n' && unit != '\f' && unit != '\r' {
-				return bad
+				return hostops.Throwf("InvalidCharacterError", "Invalid character")
 			}
 		}
 		return nil
