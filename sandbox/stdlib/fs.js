@@ -48,16 +48,16 @@
   };
   const put = (path, at, bytes) => call('write', 'open', path, at, internal.bufferOf(bytes));
 
-  const S_IFDIR = 0o040000, S_IFREG = 0o100000;
+  const S_IFDIR = 0o040000, S_IFREG = 0o100000, S_IFCHR = 0o020000, S_IFIFO = 0o010000;
   // lazily defines a property that is computed on first access.
   const lazily = (o, name, find) => {
     const set = (value) => Object.defineProperty(o, name, { value, writable: true, enumerable: true, configurable: true });
     Object.defineProperty(o, name, { get() { const value = find(); set(value); return value; }, set, enumerable: true, configurable: true });
   };
   class Stats {
-    constructor([folder, size, modified, mode, inode], big) {
+    constructor([folder, size, modified, mode, inode, kind = folder ? S_IFDIR : S_IFREG], big) {
       const n = big ? BigInt : (v) => v;
-      Object.assign(this, { dev: n(1), mode: n(mode | (folder ? S_IFDIR : S_IFREG)), nlink: n(1), uid: n(1000), gid: n(1000), rdev: n(0), blksize: n(4096), ino: n(inode), size: n(size), blocks: n(Math.ceil(size / 512)) });
+      Object.assign(this, { dev: n(1), mode: n(mode | kind), nlink: n(1), uid: n(1000), gid: n(1000), rdev: n(0), blksize: n(4096), ino: n(inode), size: n(size), blocks: n(Math.ceil(size / 512)) });
       // A file that the run created has the run's own time. It is read lazily, so that stat alone does not make a run impure.
       const time = () => Math.floor(modified ?? internal.sync('timeOrigin'));
       for (const k of ['atime', 'mtime', 'ctime', 'birthtime']) {
@@ -71,8 +71,8 @@
     isDirectory() { return this.#is(S_IFDIR); }
     isSymbolicLink() { return false; }
     isBlockDevice() { return false; }
-    isCharacterDevice() { return false; }
-    isFIFO() { return false; }
+    isCharacterDevice() { return this.#is(S_IFCHR); }
+    isFIFO() { return this.#is(S_IFIFO); }
     isSocket() { return false; }
   }
   class Dirent {
@@ -87,7 +87,22 @@
     isSocket() { return false; }
   }
 
-  const open = new Map();
+  // device returns an open file that is no file of the run: {device: 0} is standard input, 1 and 2 are the outputs, and
+  // 3 is /dev/null. It returns undefined for all other paths.
+  const devices = { __proto__: null, '/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2, '/dev/null': 3, '/dev/fd/0': 0, '/dev/fd/1': 1, '/dev/fd/2': 2 };
+  const device = (path) => {
+    const n = devices[path];
+    return n === undefined ? undefined : { path, device: n, read: n === 0 || n === 3, write: n !== 0, at: 0 };
+  };
+  const contentOf = (f) => {
+    if (f.device === undefined) return new Uint8Array(call('read', 'read', f.path));
+    f.bytes ??= Buffer.from(f.device === 0 ? internal.inputText() : '');
+    return f.bytes;
+  };
+  const statOf = (syscall, path, d = device(path)) =>
+    d === undefined ? call('stat', syscall, path) : [false, 0, undefined, d.device === 3 ? 0o666 : 0o600, 0, d.device === 3 ? S_IFCHR : S_IFIFO];
+
+  const open = new Map([[0, device('/dev/stdin')], [1, device('/dev/stdout')], [2, device('/dev/stderr')]]);
   let nextFd = 3;
   const opened = (fd, syscall) => {
     if (typeof fd !== 'number') throw internal.nodeWrongType('fd', 'of type number', fd);
@@ -104,25 +119,32 @@
     return { read: kind === 'r' || m[3] === '+', write: kind !== 'r' || m[3] === '+', create: kind !== 'r', exclusive: m[2] + m[4] !== '', truncate: kind === 'w', append: kind === 'a' };
   };
 
+  const toDevice = (f, bytes) => {
+    if (!f.write) throw failed('EBADF', 'write');
+    if (f.device !== 3) internal.writeOutput(f.device === 2, bytes);
+    return bytes.length;
+  };
+
   const fs = {
     constants, Stats, Dirent, F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1,
-    existsSync(path) { try { return typeof internal.sync('fs.stat', full(pathOf(path))) !== 'string'; } catch { return false; } },
+    existsSync(path) { try { return device(path) !== undefined || typeof internal.sync('fs.stat', full(pathOf(path))) !== 'string'; } catch { return false; } },
     statSync(path, options) {
       path = pathOf(path);
-      try { return new Stats(call('stat', 'stat', path), options?.bigint); } catch (e) {
+      try { return new Stats(statOf('stat', path), options?.bigint); } catch (e) {
         if (options?.throwIfNoEntry === false && (e.code === 'ENOENT' || e.code === 'ENOTDIR')) return undefined;
         throw e;
       }
     },
     accessSync(path, mode = 0) {
-      const s = new Stats(call('stat', 'access', pathOf(path)));
+      const s = new Stats(statOf('access', pathOf(path)));
       if (mode & 2 && !(s.mode & 0o222) || mode & 1 && !s.isDirectory() && !(s.mode & 0o111)) throw failed(mode & 2 ? 'EROFS' : 'EACCES', 'access', path);
     },
     readFileSync(path, options) {
-      if (path === 0 || path === '/dev/stdin') return given(Buffer.from(internal.inputText()), options);
-      if (Number.isInteger(path)) {
-        const f = opened(path, 'read'), all = Buffer.from(call('read', 'read', f.path));
-        const rest = all.subarray(f.at);
+      const d = device(path);
+      if (Number.isInteger(path) || d !== undefined) {
+        const f = d ?? opened(path, 'read');
+        if (!f.read) throw failed('EBADF', 'read');
+        const all = contentOf(f), rest = Buffer.from(all.subarray(f.at));
         f.at = all.length;
         return given(rest, options);
       }
@@ -133,7 +155,8 @@
     },
     writeFileSync(path, data, options) {
       if (typeof path === 'number') { fs.writeSync(path, bytesOf(data, options)); return; }
-      const flag = flagsOf(options?.flag ?? 'w');
+      const flag = flagsOf(options?.flag ?? 'w'), d = device(path);
+      if (d !== undefined) { toDevice(d, bytesOf(data, options)); return; }
       path = pathOf(path);
       if (flag.exclusive && fs.existsSync(path)) throw failed('EEXIST', 'open', path);
       if (!flag.create && !fs.existsSync(path)) throw failed('ENOENT', 'open', path);
@@ -212,7 +235,11 @@
     },
     openSync(path, flags = 'r', mode = undefined) {
       path = pathOf(path);
-      const f = flagsOf(flags ?? 'r'), exists = fs.existsSync(path);
+      const f = flagsOf(flags ?? 'r'), exists = fs.existsSync(path), d = device(path);
+      if (d !== undefined) {
+        open.set(nextFd, d);
+        return nextFd++;
+      }
       if (exists && f.exclusive) throw failed('EEXIST', 'open', path);
       if (!exists && !f.create) throw failed(internal.sync('fs.stat', full(path)), 'open', path);
       if (exists && f.write && fs.statSync(path).isDirectory()) throw failed('EISDIR', 'open', path);
@@ -222,7 +249,7 @@
       return nextFd++;
     },
     closeSync(fd) { opened(fd, 'close'); open.delete(fd); },
-    fstatSync(fd, options) { return new Stats(call('stat', 'fstat', opened(fd, 'fstat').path), options?.bigint); },
+    fstatSync(fd, options) { const f = opened(fd, 'fstat'); return new Stats(statOf('fstat', f.path, f.device === undefined ? undefined : f), options?.bigint); },
     readSync(fd, buffer, offset, length, position) {
       const f = opened(fd, 'read');
       if (!f.read) throw failed('EBADF', 'read');
@@ -231,10 +258,10 @@
       length ??= buffer.byteLength - offset;
       if (offset < 0 || offset > buffer.byteLength) throw internal.nodeOutOfRange('offset', `>= 0 && <= ${buffer.byteLength}`, offset);
       if (length < 0 || length > buffer.byteLength - offset) throw internal.nodeOutOfRange('length', `>= 0 && <= ${buffer.byteLength - offset}`, length);
-      const data = new Uint8Array(call('read', 'read', f.path)), at = typeof position === 'number' || typeof position === 'bigint' ? Number(position) : f.at;
+      const data = contentOf(f), at = f.device === 0 ? f.at : typeof position === 'number' || typeof position === 'bigint' ? Number(position) : f.at;
       const part = data.subarray(at, at + length);
       new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength).set(part, offset);
-      if (position === undefined || position === null || position === -1) f.at = at + part.length;
+      if (f.device === 0 || position === undefined || position === null || position === -1) f.at = at + part.length;
       return part.length;
     },
     writeSync(fd, data, ...rest) {
@@ -249,6 +276,7 @@
         bytes = bytesOf(data).subarray(offset ?? 0, length === undefined || length === null ? undefined : (offset ?? 0) + length);
         position = at;
       }
+      if (f.device !== undefined) return toDevice(f, bytes);
       const at = f.append ? -1 : typeof position === 'number' ? position : f.at;
       call('write', 'write', f.path, at | 0, internal.bufferOf(bytes));
       if (typeof position !== 'number') f.at = at === -1 ? fs.statSync(f.path).size : at + bytes.length;
