@@ -2,6 +2,7 @@
 (host, internal) => {
   'use strict';
   const { p, modules, nodeError, define } = internal;
+  const shapeMode = Symbol('shapeMode'), capturing = Symbol('kCapture'); // printed with an emitter
   const errorMonitor = Symbol('events.errorMonitor'), captureRejection = Symbol.for('nodejs.rejection');
 
   const listenerOf = (f) => {
@@ -12,8 +13,13 @@
     listenerOf(f);
     const events = emitter._events ??= Object.create(null);
     if (events.newListener !== undefined) emitter.emit('newListener', type, f.listener ?? f);
-    const list = emitter._events[type] ??= [];
-    if (list.length === 0) emitter._eventsCount++;
+    const old = emitter._events[type];
+    if (old === undefined) {
+      emitter._events[type] = f;
+      emitter._eventsCount++;
+      return emitter;
+    }
+    const list = typeof old === 'function' ? emitter._events[type] = [old] : old;
     if (first) list.unshift(f);
     else list.push(f);
     const most = emitter.getMaxListeners();
@@ -22,6 +28,11 @@
       console.error(`MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ${list.length} ${String(type)} listeners added to ${internal.inspect(emitter.constructor?.name)}. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`);
     }
     return emitter;
+  };
+  // listOf returns the listeners of a type: _events has one alone as it is, and several as an array.
+  const listOf = (emitter, type) => {
+    const v = emitter._events?.[type];
+    return v === undefined ? [] : typeof v === 'function' ? [v] : v;
   };
   const onceOf = (emitter, type, f) => {
     const state = { fired: false };
@@ -51,6 +62,8 @@
       this._eventsCount = 0;
     }
     this._maxListeners ??= undefined;
+    this[shapeMode] ??= false;
+    this[capturing] ??= captures.has(this);
   };
   EventEmitter.prototype._events = undefined;
   EventEmitter.prototype._eventsCount = 0;
@@ -76,25 +89,35 @@
       }
       const list = events?.[type];
       if (list === undefined) return false;
-      const capturing = type !== 'error' && captures.has(this);
-      for (const f of [...list]) {
+      if (typeof list === 'function' && captures.has(this) === false) {
+        list.apply(this, args);
+        return true;
+      }
+      const awaited = type !== 'error' && captures.has(this);
+      for (const f of listOf(this, type).slice()) {
         const value = f.apply(this, args);
-        if (capturing && typeof value?.then === 'function') value.then(undefined, captured(this, type, args));
+        if (awaited && typeof value?.then === 'function') value.then(undefined, captured(this, type, args));
       }
       return true;
     },
     on(type, f) { return add(this, type, f, false); },
     prependListener(type, f) { return add(this, type, f, true); },
-    once(type, f) { return add(this, type, onceOf(this, type, f), false); },
-    prependOnceListener(type, f) { return add(this, type, onceOf(this, type, f), true); },
+    once(type, f) {
+      this.on(type, onceOf(this, type, f)); // a stream flows from its first listener of data
+      return this;
+    },
+    prependOnceListener(type, f) {
+      this.prependListener(type, onceOf(this, type, f));
+      return this;
+    },
     removeListener(type, f) {
       listenerOf(f);
-      const list = this._events?.[type];
-      if (list === undefined) return this;
+      const list = listOf(this, type);
       for (let i = list.length - 1; i >= 0; i--) {
         if (list[i] !== f && list[i].listener !== f) continue;
         const original = list[i].listener ?? f;
-        this._events[type] = list.filter((_, j) => j !== i);
+        const left = list.filter((_, j) => j !== i);
+        this._events[type] = left.length === 1 ? left[0] : left;
         if (list.length === 1) {
           delete this._events[type];
           this._eventsCount--;
@@ -112,13 +135,13 @@
         this._eventsCount = 0;
         return this;
       }
-      for (const f of [...this._events[type] ?? []].reverse()) this.removeListener(type, f);
+      for (const f of listOf(this, type).slice().reverse()) this.removeListener(type, f);
       return this;
     },
-    listeners(type) { return (this._events?.[type] ?? []).map((f) => f.listener ?? f); },
-    rawListeners(type) { return [...this._events?.[type] ?? []]; },
+    listeners(type) { return listOf(this, type).map((f) => f.listener ?? f); },
+    rawListeners(type) { return listOf(this, type).slice(); },
     listenerCount(type, f) {
-      const list = this._events?.[type] ?? [];
+      const list = listOf(this, type);
       return f === undefined || f === null ? list.length : list.filter((g) => g === f || g.listener === f).length;
     },
     eventNames() { return this._events === undefined ? [] : Reflect.ownKeys(this._events); },

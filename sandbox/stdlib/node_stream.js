@@ -4,7 +4,7 @@
   const { modules, nodeError, define } = internal;
   const { Buffer } = modules.buffer;
   const EventEmitter = modules.events;
-  const nextTick = (f, ...args) => queueMicrotask(() => f(...args));
+  const nextTick = (f, ...args) => internal.addTick(f, args);
 
   function Stream(options) { EventEmitter.call(this, options); }
   Object.setPrototypeOf(Stream, EventEmitter);
@@ -18,8 +18,7 @@
     }
     stream.destroyed = true;
     if (e) stream.errored = e;
-    const after = (e2) => {
-      const failure = e2 ?? e;
+    const after = (failure) => { // _destroy has the last word: without an error there is none
       if (failure) stream.errored = failure;
       done?.(failure ?? null);
       nextTick(() => {
@@ -62,7 +61,7 @@
   Object.setPrototypeOf(Readable, Stream);
   const readableState = (stream, options) => {
     const objectMode = !!(options.objectMode || options.readableObjectMode);
-    stream._r = { queue: [], size: 0, objectMode, mark: mark(options, 'readable', objectMode), flowing: null, reading: false, eof: false, ended: false, pumping: false, pipes: [], decoder: null, encoding: null };
+    stream._r = { queue: [], size: 0, objectMode, mark: mark(options, 'readable', objectMode), flowing: null, reading: false, asking: true, eof: false, ended: false, pumping: false, pipes: [], decoder: null, encoding: null };
     if (options.encoding) stream.setEncoding(options.encoding);
   };
 
@@ -70,7 +69,9 @@
     const r = s._r;
     if (r.reading || r.eof || s.destroyed || r.size >= r.mark && r.mark > 0) return;
     r.reading = true;
+    r.asking = true;
     try { s._read(r.mark); } catch (e) { s.destroy(e); }
+    r.asking = false;
   };
   const ending = (s) => {
     const r = s._r;
@@ -124,8 +125,13 @@
         if (r.decoder) chunk = r.decoder.write(chunk);
         if (chunk.length === 0) { if (r.flowing) pump(this); return r.size < r.mark; }
       }
-      r.queue.push(chunk);
-      r.size += sizeOf(chunk, r.objectMode);
+      if (this.destroyed) return false;
+      // What is pushed after the first _read, and outside it, goes straight to the listeners of a stream that flows, as in Node.
+      if (r.flowing && r.queue.length === 0 && !r.asking && this.listenerCount('data') > 0) this.emit('data', chunk);
+      else {
+        r.queue.push(chunk);
+        r.size += sizeOf(chunk, r.objectMode);
+      }
       pump(this);
       return r.size < r.mark;
     },
@@ -220,20 +226,9 @@
       } finally {
         this.removeListener('readable', wake);
         stop();
-        if (!this.destroyed) this.destroy();
+        if (!this.destroyed && (!ended || this._autoDestroy)) this.destroy();
       }
     },
-    async toArray() { const out = []; for await (const v of this) out.push(v); return out; },
-    async forEach(f) { for await (const v of this) await f(v); },
-    map(f) { const s = this; return Readable.from((async function* () { for await (const v of s) yield await f(v); })()); },
-    filter(f) { const s = this; return Readable.from((async function* () { for await (const v of s) if (await f(v)) yield v; })()); },
-    async reduce(f, ...initial) { let out = initial[0], first = initial.length === 0; for await (const v of this) { out = first ? v : await f(out, v); first = false; } return out; },
-    flatMap(f) { const s = this; return Readable.from((async function* () { for await (const v of s) yield* await f(v); })()); },
-    take(n) { const s = this; return Readable.from((async function* () { if (n > 0) for await (const v of s) { yield v; if (--n <= 0) break; } })()); },
-    drop(n) { const s = this; return Readable.from((async function* () { for await (const v of s) if (n-- <= 0) yield v; })()); },
-    async some(f) { for await (const v of this) if (await f(v)) return true; return false; },
-    async every(f) { for await (const v of this) if (!await f(v)) return false; return true; },
-    async find(f) { for await (const v of this) if (await f(v)) return v; return undefined; },
     iterator() { return this[Symbol.asyncIterator](); },
   });
   const getters = (proto, list) => {
@@ -243,24 +238,54 @@
     readable: (s) => !s.destroyed && !s._r.ended, readableEnded: (s) => s._r.ended, readableFlowing: (s) => s._r.flowing, readableLength: (s) => s._r.size,
     readableHighWaterMark: (s) => s._r.mark, readableObjectMode: (s) => s._r.objectMode, readableEncoding: (s) => s._r.encoding, readableAborted: (s) => s.destroyed && !s._r.ended, readableDidRead: (s) => s._r.flowing !== null,
   });
+  // stateView defines what libraries read of Node's state of a stream, and the mode that some of them set there.
+  const stateView = (proto, name, field, fields) => {
+    class View {
+      #stream;
+      constructor(stream) { this.#stream = stream; }
+      get objectMode() { return this.#stream[field].objectMode; }
+      set objectMode(v) { this.#stream[field].objectMode = !!v; }
+      static { for (const key of Object.keys(fields)) Object.defineProperty(View.prototype, key, { __proto__: null, configurable: true, get() { return fields[key](this.#stream[field], this.#stream); }, set(_) {} }); }
+    }
+    Object.defineProperty(proto, name, {
+      __proto__: null, configurable: true,
+      get() { return this[field] === undefined ? undefined : new View(this); },
+      set(v) { define(this, name, v); },
+    });
+  };
+  const commonState = { highWaterMark: (x) => x.mark, length: (x) => x.size, destroyed: (_, s) => s.destroyed, closed: (_, s) => s.closed, errored: (_, s) => s.errored, autoDestroy: (_, s) => s._autoDestroy, emitClose: (_, s) => s._emitClose, sync: () => false };
+  stateView(Readable.prototype, '_readableState', '_r', { ...commonState, flowing: (r) => r.flowing, ended: (r) => r.eof, endEmitted: (r) => r.ended, reading: (r) => r.reading, buffer: (r) => r.queue, encoding: (r) => r.encoding, decoder: (r) => r.decoder, pipes: (r) => r.pipes.map(({ to }) => to) });
+  // iterated returns the methods of a stream that reads from an iterable.
+  const iterated = (source) => {
+    const waits = typeof source[Symbol.asyncIterator] === 'function';
+    const iterator = waits ? source[Symbol.asyncIterator]() : source[Symbol.iterator]?.();
+    if (iterator === undefined) throw internal.nodeWrongType('iterable', 'an instance of Iterable', source);
+    let reading = false;
+    const next = async (stream) => {
+      try {
+        for (;;) {
+          const result = iterator.next(), { value, done } = waits ? await result : result;
+          if (done) { stream.push(null); return; }
+          const chunk = typeof value?.then === 'function' ? await value : value;
+          if (chunk === null) throw nodeError(TypeError, 'ERR_STREAM_NULL_VALUES', 'May not write null values to stream');
+          if (!stream.push(chunk)) { reading = false; return; }
+        }
+      } catch (e) { stream.destroy(e); }
+    };
+    return {
+      read() {
+        if (reading) return;
+        reading = true;
+        next(this);
+      },
+      destroy(e, done) { Promise.resolve(iterator.return?.()).then(() => done(e), done); },
+    };
+  };
   Readable.from = (source, options) => {
     if (typeof source === 'string' || source instanceof Uint8Array) {
       return new Readable({ objectMode: true, ...options, read() { this.push(source); this.push(null); } });
     }
-    const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
-    if (iterator === undefined) throw internal.nodeWrongType('iterable', 'an instance of Iterable', source);
-    return new Readable({
-      objectMode: true, highWaterMark: 1, ...options,
-      read() {
-        (async () => {
-          try {
-            const { value, done } = await iterator.next();
-            this.push(done ? null : await value);
-          } catch (e) { this.destroy(e); }
-        })();
-      },
-      destroy(e, done) { Promise.resolve(iterator.return?.()).then(() => done(e), done); },
-    });
+    return new Readable({ objectMode: true, highWaterMark: 1, ...options, ...iterated(source) });
   };
   Readable.fromWeb = (web, options) => Readable.from((async function* () {
     const reader = web.getReader();
@@ -274,7 +299,12 @@
     });
   };
 
-  internal.nodeStream = { Stream, Readable, common, setup, over, mark, sizeOf, getters, readableState, nextTick };
+  internal.nodeStream = { stateView, commonState, Stream, Readable, common, setup, over, mark, sizeOf, getters, readableState, nextTick, iterated };
+  // Streams of libraries, such as copies of older streams, have the properties of Node's.
+  const reads = (s) => s._r !== undefined || s._w === undefined && (s._readableState ? s._readableState.readable !== false : s.readable === true && typeof s.pipe === 'function');
+  const writes = (s) => s._w !== undefined || s._r === undefined && typeof s.write === 'function' && typeof s.end === 'function';
+  const hasEnded = (s) => s._r?.ended ?? s._readableState?.endEmitted ?? s.readableEnded === true;
+  const hasFinished = (s) => s._w?.finished ?? s._writableState?.finished ?? s.writableFinished === true;
   const finished = (stream, options, done) => {
     if (typeof options === 'function') { done = options; options = {}; }
     let left = 0, over = false;
@@ -283,9 +313,9 @@
     const listeners = [];
     const listen = (type, f) => { stream.on(type, f); listeners.push([type, f]); };
     const undo = () => { for (const [type, f] of listeners) stream.removeListener(type, f); };
-    const wantsRead = options.readable !== false && stream._r !== undefined, wantsWrite = options.writable !== false && stream._w !== undefined;
-    if (wantsRead && !stream._r.ended) { left++; listen('end', step); }
-    if (wantsWrite && !stream._w.finished) { left++; listen('finish', step); }
+    const wantsRead = options.readable !== false && reads(stream), wantsWrite = options.writable !== false && writes(stream);
+    if (wantsRead && !hasEnded(stream)) { left++; listen('end', step); }
+    if (wantsWrite && !hasFinished(stream)) { left++; listen('finish', step); }
     if (options.error !== false) listen('error', call);
     listen('close', () => {
       if (left > 0 && !stream.errored) call(nodeError(Error, 'ERR_STREAM_PREMATURE_CLOSE', 'Premature close'));

@@ -4,7 +4,7 @@
   const { modules, nodeError } = internal;
   const { Buffer } = modules.buffer;
   const EventEmitter = modules.events;
-  const { Stream, Readable, common, setup, over, mark, sizeOf, getters, readableState, nextTick, finished } = internal.nodeStream;
+  const { Stream, Readable, common, stateView, commonState, setup, over, mark, sizeOf, getters, readableState, nextTick, finished } = internal.nodeStream;
 
   function Writable(options = {}) {
     if (!(this instanceof Writable)) return new Writable(options);
@@ -16,64 +16,130 @@
   Object.setPrototypeOf(Writable, Stream);
   const writableState = (stream, options) => {
     const objectMode = !!(options.objectMode || options.writableObjectMode);
-    stream._w = { queue: [], size: 0, objectMode, mark: mark(options, 'writable', objectMode), writing: false, needDrain: false, ending: false, finished: false, corked: 0, decode: options.decodeStrings !== false, encoding: options.defaultEncoding ?? 'utf8', finalising: false, ends: [] };
+    stream._w = { queue: [], size: 0, objectMode, mark: mark(options, 'writable', objectMode), writing: false, needDrain: false, ending: false, finished: false, corked: 0, decode: options.decodeStrings !== false, encoding: options.defaultEncoding ?? 'utf8', finalising: false, ends: [], pending: 0, working: false, settling: false };
   };
 
-  const work = (s) => {
+  // A write that is over while _write runs calls back in the next tick, and only if somebody waits for it.
+  const dispatch = (s, batch, chunk, encoding) => {
     const w = s._w;
-    if (w.writing || w.corked > 0 || s.destroyed) return;
-    if (w.queue.length === 0) {
-      if (w.ending && !w.finalising) finalise(s);
-      return;
-    }
-    w.writing = true;
-    const batch = s._writev && w.queue.length > 1 ? w.queue.splice(0) : [w.queue.shift()];
     let sync = true, called = false;
+    w.writing = true;
     const done = (e) => {
       if (called) { s.destroy(nodeError(Error, 'ERR_MULTIPLE_CALLBACK', 'Callback called multiple times')); return; }
       called = true;
-      const after = () => {
-        w.writing = false;
-        for (const entry of batch) w.size -= entry.size;
-        if (e) {
-          for (const entry of [...batch, ...w.queue.splice(0)]) entry.done?.(e);
-          s.destroy(e);
-          return;
-        }
-        if (w.needDrain && w.size === 0 && !w.ending) { w.needDrain = false; s.emit('drain'); }
-        for (const entry of batch) entry.done?.(null);
-        work(s);
-      };
-      if (sync) nextTick(after);
-      else after();
+      w.writing = false;
+      for (const entry of batch) w.size -= entry.size;
+      if (e) {
+        s.errored ??= e;
+        if (sync) nextTick(failed, s, batch, e);
+        else failed(s, batch, e);
+        return;
+      }
+      if (w.queue.length > 0) work(s);
+      if (!sync) { settled(s, batch); return; }
+      const silent = batch.every((entry) => entry.done === undefined), drains = w.needDrain && w.size === 0 || w.objectMode;
+      if (!silent || drains && !w.settling) {
+        w.settling ||= silent;
+        nextTick(settled, s, batch);
+      } else {
+        w.pending -= batch.length;
+        finishMaybe(s, true);
+      }
     };
     try {
-      if (s._writev && (batch.length > 1 || s._write === Writable.prototype._write)) s._writev(batch.map(({ chunk, encoding }) => ({ chunk, encoding })), done);
-      else s._write(batch[0].chunk, batch[0].encoding, done);
-    } catch (e) {
-      w.writing = false;
-      s.destroy(e);
+      if (s.destroyed) done(nodeError(Error, 'ERR_STREAM_DESTROYED', 'Cannot call write after a stream was destroyed'));
+      else if (chunk === undefined) s._writev(batch.map(({ chunk, encoding }) => ({ chunk, encoding })), done);
+      else s._write(chunk, encoding, done);
+    } finally { sync = false; }
+  };
+  const settled = (s, list) => {
+    const w = s._w;
+    w.settling = false;
+    if (w.needDrain && w.size === 0 && !w.ending && !s.destroyed) { w.needDrain = false; s.emit('drain'); }
+    for (const entry of list) { w.pending--; entry.done?.(null); }
+    if (s.destroyed) refuseAll(s);
+    finishMaybe(s, true);
+  };
+  const failed = (s, batch, e) => {
+    for (const entry of batch) { s._w.pending--; entry.done?.(e); }
+    refuseAll(s);
+    s.errored = null; // destroy sets it
+    s.destroy(e);
+  };
+  // refuseAll calls back what waits behind an error or a destruction.
+  const refuseAll = (s) => {
+    const w = s._w;
+    if (w.writing) return;
+    const e = (method) => s.errored ?? nodeError(Error, 'ERR_STREAM_DESTROYED', `Cannot call ${method} after a stream was destroyed`);
+    for (const entry of w.queue.splice(0)) {
+      w.size -= entry.size;
+      w.pending--;
+      entry.done?.(e('write'));
     }
-    sync = false;
+    for (const done of w.ends.splice(0)) done(e('end'));
+  };
+  // work writes what waits, until a write is not over at once.
+  const work = (s) => {
+    const w = s._w;
+    if (w.writing || w.working || w.corked > 0 || s.destroyed) return;
+    w.working = true;
+    try {
+      if (s._writev && w.queue.length > 1) dispatch(s, w.queue.splice(0));
+      else while (w.queue.length > 0 && !w.writing) {
+        const entry = w.queue.shift();
+        dispatch(s, [entry], entry.chunk, entry.encoding);
+      }
+    } finally { w.working = false; }
+  };
+  const canFinish = (s) => { const w = s._w; return w.ending && !s.destroyed && w.size === 0 && !s.errored && w.queue.length === 0 && !w.finished && !w.writing; };
+  const finishMaybe = (s, sync) => {
+    const w = s._w;
+    if (!canFinish(s)) return;
+    if (!w.finalising) finalise(s);
+    if (w.pending > 0) return;
+    w.pending++;
+    const finish = () => {
+      if (canFinish(s)) finishNow(s);
+      else w.pending--;
+    };
+    if (sync) nextTick(finish);
+    else finish();
+  };
+  const finishNow = (s) => {
+    const w = s._w;
+    w.pending--;
+    w.finished = true;
+    for (const done of w.ends.splice(0)) done(null);
+    s.emit('finish');
+    over(s);
   };
   const finalise = (s) => {
     const w = s._w;
     w.finalising = true;
-    const done = (e) => nextTick(() => {
-      if (e) { s.destroy(e); return; }
-      if (s.destroyed) return;
-      w.finished = true;
-      for (const done of w.ends) done();
-      s.emit('finish');
-      over(s);
-    });
-    try {
-      if (s._final) s._final(done);
-      else done();
-    } catch (e) { s.destroy(e); }
+    if (typeof s._final !== 'function') { s.emit('prefinish'); return; }
+    let called = false;
+    const done = (e) => {
+      if (called) { s.destroy(e ?? nodeError(Error, 'ERR_MULTIPLE_CALLBACK', 'Callback called multiple times')); return; }
+      called = true;
+      w.pending--;
+      if (e) {
+        for (const end of w.ends.splice(0)) end(e);
+        s.destroy(e);
+      } else if (canFinish(s)) {
+        s.emit('prefinish');
+        w.pending++;
+        nextTick(finishNow, s);
+      }
+    };
+    w.pending++;
+    try { s._final(done); } catch (e) { done(e); }
   };
 
   const writable = Object.assign({}, common, {
+    destroy(e, done) {
+      if (!this.destroyed && (this._w.queue.length > 0 || this._w.ends.length > 0)) nextTick(refuseAll, this);
+      return common.destroy.call(this, e, done);
+    },
     _write(chunk, encoding, done) {
       if (this._writev) this._writev([{ chunk, encoding }], done);
       else throw nodeError(Error, 'ERR_METHOD_NOT_IMPLEMENTED', 'The _write() method is not implemented');
@@ -95,34 +161,33 @@
         if (w.ending) this.destroy(refused);
         return false;
       }
-      const size = sizeOf(chunk, w.objectMode);
-      w.queue.push({ chunk, encoding, done, size });
+      const size = sizeOf(chunk, w.objectMode), entry = { chunk, encoding, done, size };
+      w.pending++;
       w.size += size;
-      const room = w.size < w.mark;
+      if (w.writing || w.corked > 0 || this.errored) w.queue.push(entry);
+      else dispatch(this, [entry], chunk, encoding);
+      const room = w.size < w.mark || w.size === 0;
       if (!room) w.needDrain = true;
-      work(this);
-      return room;
+      return room && !this.errored && !this.destroyed;
     },
     end(chunk, encoding, done) {
       const w = this._w;
       if (typeof chunk === 'function') { done = chunk; chunk = undefined; } else if (typeof encoding === 'function') { done = encoding; encoding = undefined; }
       if (chunk !== undefined && chunk !== null) this.write(chunk, encoding);
-      w.corked = 0;
-      if (done) {
-        if (w.finished || this.destroyed) nextTick(done, w.finished ? nodeError(Error, 'ERR_STREAM_ALREADY_FINISHED', 'Cannot call end after a stream was finished') : this.errored ?? undefined);
-        else {
-          let told = false;
-          const once = (e) => {
-            if (told) return;
-            told = true;
-            done(e);
-          };
-          w.ends.push(once);
-          finished(this, { readable: false }, once);
-        }
+      if (w.corked > 0) {
+        w.corked = 1;
+        this.uncork();
       }
-      w.ending = true;
-      work(this);
+      let refused;
+      if (!this.errored && !w.ending) {
+        w.ending = true;
+        finishMaybe(this, true);
+      } else if (w.finished) refused = nodeError(Error, 'ERR_STREAM_ALREADY_FINISHED', 'Cannot call end after a stream was finished');
+      else if (this.destroyed) refused = nodeError(Error, 'ERR_STREAM_DESTROYED', 'Cannot call end after a stream was destroyed');
+      if (typeof done === 'function') {
+        if (refused !== undefined || w.finished) nextTick(done, refused);
+        else w.ends.push(done);
+      }
       return this;
     },
     cork() { this._w.corked++; },
@@ -135,6 +200,8 @@
   };
   Object.assign(Writable.prototype, writable);
   getters(Writable.prototype, writableGetters);
+  const seen = { ...commonState, ending: (w) => w.ending, ended: (w) => w.ending, finished: (w) => w.finished, writing: (w) => w.writing, needDrain: (w) => w.needDrain, corked: (w) => w.corked, defaultEncoding: (w) => w.encoding };
+  stateView(Writable.prototype, '_writableState', '_w', seen);
   Object.defineProperty(Writable, Symbol.hasInstance, {
     value(o) {
       const has = Function.prototype[Symbol.hasInstance];
@@ -149,17 +216,21 @@
     setup(this, options, [['read', '_read'], ['write', '_write'], ['writev', '_writev'], ['final', '_final'], ['destroy', '_destroy']]);
     readableState(this, options);
     writableState(this, options);
+    if (options.readable === false) this._r.eof = this._r.ended = true;
+    if (options.writable === false) this._w.ending = this._w.finished = true;
     this.allowHalfOpen = options.allowHalfOpen !== false;
   }
   Object.setPrototypeOf(Duplex.prototype, Readable.prototype);
   Object.setPrototypeOf(Duplex, Readable);
   Object.assign(Duplex.prototype, writable);
   getters(Duplex.prototype, writableGetters);
+  stateView(Duplex.prototype, '_writableState', '_w', seen);
 
   function Transform(options = {}) {
     if (!(this instanceof Transform)) return new Transform(options);
     Duplex.call(this, options);
     this._pending = null;
+    this._r.asking = false;
     if (typeof options.transform === 'function') this._transform = options.transform;
     if (typeof options.flush === 'function') this._flush = options.flush;
   }
@@ -207,14 +278,14 @@
     const list = streams.flat();
     let options = {};
     const last = list[list.length - 1];
-    if (last !== null && typeof last === 'object' && last._w === undefined && last._r === undefined && !isIterable(last)) options = list.pop();
+    if (last !== null && typeof last === 'object' && typeof last.on !== 'function' && !isIterable(last)) options = list.pop();
     if (list.length < 2) throw nodeError(TypeError, 'ERR_MISSING_ARGS', 'The "streams" argument must be specified');
     let over = false, current, value;
     const all = [];
     const finish = (e) => {
       if (over) return;
       over = true;
-      for (const s of all) if (e || !s._autoDestroy) if (!s.destroyed) { s.on('error', () => {}); s.destroy(e); }
+      if (e) for (const s of all) if (!s.destroyed) { s.on('error', () => {}); s.destroy(e); }
       done(e ?? undefined, value);
     };
     let left = 0;
@@ -237,7 +308,7 @@
         if (final) current.resume();
         return;
       }
-      if (first) { current = step._r !== undefined ? step : Readable.from(step); watch(current, true, false); return; }
+      if (first) { current = step._r !== undefined || typeof step.pipe === 'function' ? step : Readable.from(step); watch(current, true, false); return; }
       watch(step, !final, true);
       current.pipe(step);
       current = step;
