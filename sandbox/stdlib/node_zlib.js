@@ -3,12 +3,13 @@
   'use strict';
   const { modules, nodeError } = internal;
   const { Buffer } = modules.buffer;
+  const { concat } = Buffer; // minizlib replaces it while it calls _processChunk
   const { Transform } = modules.stream;
   const constants = {
     Z_NO_FLUSH: 0, Z_PARTIAL_FLUSH: 1, Z_SYNC_FLUSH: 2, Z_FULL_FLUSH: 3, Z_FINISH: 4, Z_BLOCK: 5, Z_OK: 0, Z_STREAM_END: 1, Z_NEED_DICT: 2, Z_ERRNO: -1, Z_STREAM_ERROR: -2, Z_DATA_ERROR: -3, Z_MEM_ERROR: -4, Z_BUF_ERROR: -5,
     Z_NO_COMPRESSION: 0, Z_BEST_SPEED: 1, Z_BEST_COMPRESSION: 9, Z_DEFAULT_COMPRESSION: -1, Z_FILTERED: 1, Z_HUFFMAN_ONLY: 2, Z_RLE: 3, Z_FIXED: 4, Z_DEFAULT_STRATEGY: 0,
     Z_MIN_WINDOWBITS: 8, Z_MAX_WINDOWBITS: 15, Z_DEFAULT_WINDOWBITS: 15, Z_MIN_CHUNK: 64, Z_MAX_CHUNK: Infinity, Z_DEFAULT_CHUNK: 16384, Z_MIN_MEMLEVEL: 1, Z_MAX_MEMLEVEL: 9, Z_DEFAULT_MEMLEVEL: 8, Z_MIN_LEVEL: -1, Z_MAX_LEVEL: 9, Z_DEFAULT_LEVEL: -1,
-    BROTLI_PARAM_MODE: 0, BROTLI_PARAM_QUALITY: 1, BROTLI_PARAM_LGWIN: 2, BROTLI_PARAM_SIZE_HINT: 5, BROTLI_MIN_QUALITY: 0, BROTLI_MAX_QUALITY: 11, BROTLI_DEFAULT_QUALITY: 11,
+    BROTLI_OPERATION_PROCESS: 0, BROTLI_OPERATION_FLUSH: 1, BROTLI_OPERATION_FINISH: 2, BROTLI_OPERATION_EMIT_METADATA: 3, BROTLI_PARAM_MODE: 0, BROTLI_PARAM_QUALITY: 1, BROTLI_PARAM_LGWIN: 2, BROTLI_PARAM_SIZE_HINT: 5, BROTLI_MIN_QUALITY: 0, BROTLI_MAX_QUALITY: 11, BROTLI_DEFAULT_QUALITY: 11,
   };
 
   const codes = { Z_DATA_ERROR: -3, Z_BUF_ERROR: -5 };
@@ -18,7 +19,8 @@
     const level = format.startsWith('brotli') ? options?.params?.[1] ?? 11 : options?.level ?? -1;
     if (!Number.isInteger(level) || level < -1 || level > (format.startsWith('brotli') ? 11 : 9)) throw internal.nodeOutOfRange('options.level', '>= -1 and <= 9', level);
     const most = Math.min(options?.maxOutputLength ?? 0x7fffffff, 0x7fffffff) | 0;
-    const out = internal.sync('zlib', format, level | 0, most, internal.bufferOf(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)));
+    const partial = options?.finishFlush === undefined || options.finishFlush === constants.Z_FINISH || format.startsWith('brotli') ? 0 : 1;
+    const out = internal.sync('zlib', format, level | 0, most, internal.bufferOf(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)), partial);
     if (internal.isBuffer(out)) return Buffer.from(out);
     if (out[0] === 'ERR_BUFFER_TOO_LARGE') throw nodeError(RangeError, out[0], `Cannot create a Buffer larger than ${most} bytes`);
     const e = nodeError(Error, out[0], out[1]);
@@ -26,24 +28,112 @@
     throw e;
   };
 
-  // Streams buffer their input and emit all output at the end.
+  // Streams buffer their input and emit all output at the end, or what there is by a flush. They are functions, which older code calls with its own
+  // objects.
+  const inputs = Symbol('parts'), settings = Symbol('options'), opened = Symbol('stream');
+  const flushing = Buffer.alloc(0); // the chunk that asks for a flush
+  // handleOf returns what libraries use of the binding below a stream. It gives no output before the last input.
+  const handleOf = (s, format) => {
+    let output, at = 0;
+    return {
+      writeSync(kind, input, from, size, out, to, room) {
+        if (size > 0) s[inputs].push(Buffer.from(input.subarray(from, from + size)));
+        if (output === undefined && kind === s._finishFlushFlag) output = run(format, concat(s[inputs]), s[settings]);
+        const n = output === undefined ? 0 : Math.min(room, output.length - at);
+        if (n > 0) out.set(output.subarray(at, at + n), to);
+        at += n;
+        s._writeState[0] = room - n;
+        s._writeState[1] = 0;
+      },
+      close() {}, params() {},
+      reset() {
+        s[inputs] = [];
+        output = undefined;
+        at = 0;
+      },
+    };
+  };
   const stream = (format, name) => {
-    const C = { [name]: class extends Transform {
-      #parts = []; #options;
-      constructor(options = {}) { super(options); this.#options = options; this.bytesWritten = 0; }
-      _transform(chunk, encoding, done) { this.#parts.push(chunk); this.bytesWritten += chunk.length; done(); }
+    const finish = format.startsWith('brotli') ? constants.BROTLI_OPERATION_FINISH : constants.Z_FINISH;
+    // C makes a stream. On JavaScriptCore, the host gives declarations of functions a prototype, and expressions none.
+    function C(options = {}) {
+      if (!(this instanceof C)) return new C(options);
+      Transform.call(this, options);
+      internal.define(this, inputs, []);
+      internal.define(this, settings, options);
+      this.bytesWritten = 0;
+      this._chunkSize = options?.chunkSize ?? constants.Z_DEFAULT_CHUNK;
+      this._finishFlushFlag = options?.finishFlush ?? finish;
+    }
+    Object.defineProperty(C, 'name', { value: name, configurable: true });
+    Object.setPrototypeOf(C.prototype, Transform.prototype);
+    Object.setPrototypeOf(C, Transform);
+    const packs = ['gzip', 'deflate', 'deflate-raw', 'brotli'].includes(format);
+    // compress gives a stream that was flushed the input since then. After the last input it is closed.
+    const compress = (s, then) => {
+      const options = s[settings], part = concat(s[inputs].splice(0));
+      if (s[opened] === undefined) internal.define(s, opened, internal.sync('zip.open', format, format === 'brotli' ? options?.params?.[1] ?? 11 : options?.level ?? -1));
+      const out = Buffer.from(internal.sync('zip.write', s[opened], internal.bufferOf(new Uint8Array(part.buffer, part.byteOffset, part.byteLength)), then));
+      if (then === 1) internal.define(s, opened, undefined);
+      return out;
+    };
+    const methods = {
+      _transform(chunk, encoding, done) {
+        if (chunk === flushing) {
+          try { this.push(compress(this, 2)); } catch (e) { done(e); return; }
+          done();
+          return;
+        }
+        this[inputs].push(chunk);
+        this.bytesWritten += chunk.length;
+        done();
+      },
       _flush(done) {
         try {
-          const out = run(format, Buffer.concat(this.#parts), this.#options);
-          const size = this.#options.chunkSize ?? 16384;
+          const out = this[opened] === undefined ? run(format, concat(this[inputs]), this[settings]) : compress(this, 1);
+          const size = this._chunkSize;
           for (let i = 0; i < out.length; i += size) this.push(out.subarray(i, i + size));
           done();
         } catch (e) { done(e); }
-      }
-      close(done) { if (done) this.once('close', done); this.destroy(); }
-      flush(kind, done) { (typeof kind === 'function' ? kind : done)?.(); }
-      reset() { this.#parts = []; }
-    } }[name];
+      },
+      close(done) { if (done) this.once('close', done); this.destroy(); },
+      flush(kind, done) {
+        if (typeof kind === 'function') { done = kind; kind = undefined; }
+        if (this.writableEnded || this.destroyed) {
+          if (done) process.nextTick(done);
+          return;
+        }
+        if (packs) this.write(flushing, '', done);
+        else if (done) process.nextTick(done);
+      },
+      _destroy(e, done) {
+        if (this[opened] !== undefined) internal.sync('zip.drop', 1, this[opened]);
+        done(e);
+      },
+      reset() { this[inputs] = []; },
+      _processChunk(chunk, kind, done) {
+        const process = () => {
+          if (chunk?.length > 0) this[inputs].push(Buffer.from(chunk));
+          return kind === this._finishFlushFlag ? run(format, concat(this[inputs].splice(0)), this[settings]) : Buffer.alloc(0);
+        };
+        if (typeof done !== 'function') return process();
+        try { this.push(process()); } catch (e) { this.destroy(e); return; }
+        globalThis.process.nextTick(done);
+      },
+    };
+    // The parts of the binding are made when a library asks for one.
+    const parts = { _handle: (s) => handleOf(s, format), _outBuffer: (s) => Buffer.alloc(s._chunkSize), _outOffset: () => 0, _writeState: () => new Uint32Array(2) };
+    for (const name of Object.keys(parts)) {
+      Object.defineProperty(C.prototype, name, {
+        __proto__: null, configurable: true, set(v) { internal.define(this, name, v); },
+        get() {
+          const part = this[inputs] === undefined ? undefined : parts[name](this);
+          if (part !== undefined) internal.define(this, name, part);
+          return part;
+        },
+      });
+    }
+    for (const method of Object.keys(methods)) internal.define(C.prototype, method, methods[method]);
     return C;
   };
   const zlib = { constants, codes };

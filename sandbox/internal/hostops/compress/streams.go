@@ -49,7 +49,7 @@ func errLost(c *hostops.Call) error {
 	return hostops.ErrForged
 }
 
-// handles holds what the host keeps for the guest between operations, under numbers that it gives out.
+// handles holds values that the host keeps for the guest between operations, under numbers that it hands out.
 type handles[T any] struct {
 	byID map[int32]T
 	next int32
@@ -77,9 +77,9 @@ const (
 	maxDecompressors = 64
 )
 
-// What compressing takes at most, in units a byte and in bytes of the host's memory. A block of brotli is compressed
-// at once. Qualities above maxBrotli would take more than ten times as long for a few hundredths of the size, a block
-// at a time.
+// The maximal cost of compressing, in units of work a byte and in bytes of the host's memory. A block of brotli is
+// compressed at once. Qualities above maxBrotli would take more than ten times as long for a few hundredths of the
+// size, a block at a time.
 const (
 	maxBrotli        = 6
 	brotliWork       = 100
@@ -95,9 +95,15 @@ const (
 	feedBytes        = 8 << 10 // that are handed in between two polls
 )
 
+// flusher is a writer that can end a block before its end.
+type flusher interface {
+	io.WriteCloser
+	Flush() error
+}
+
 // packing is a way to compress.
 type packing struct {
-	open         func(io.Writer) (io.WriteCloser, error)
+	open         func(io.Writer) (flusher, error)
 	room         int64
 	weight, size int // of work: units a byte, and bytes at a time
 }
@@ -112,15 +118,15 @@ func packingOf(format string, level int) (packing, bool) {
 	level = min(level, flate.BestCompression)
 	switch format {
 	case "gzip":
-		p.open = func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, level) }
+		p.open = func(w io.Writer) (flusher, error) { return gzip.NewWriterLevel(w, level) }
 	case "deflate":
-		p.open = func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriterLevel(w, level) }
+		p.open = func(w io.Writer) (flusher, error) { return zlib.NewWriterLevel(w, level) }
 	case "deflate-raw":
-		p.open = func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, level) }
+		p.open = func(w io.Writer) (flusher, error) { return flate.NewWriter(w, level) }
 	case "brotli":
 		quality := min(max(level, 0), maxBrotli)
 		p = packing{room: brotliRoom, weight: brotliWork, size: brotliBlock}
-		p.open = func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, quality), nil }
+		p.open = func(w io.Writer) (flusher, error) { return brotli.NewWriterLevel(w, quality), nil }
 	default:
 		return p, false
 	}
@@ -145,22 +151,26 @@ func (p packing) write(c *hostops.Call, w io.Writer, data []byte) error {
 // compressor is a compression stream. Its output goes to the guest at once.
 type compressor struct {
 	packing
-	io.WriteCloser
+	flusher
 	out hostops.Buffer
 }
 
-// zipOpen answers zip.open(format): it opens a compression stream and returns its number.
+// zipOpen answers zip.open(format, level): it opens a compression stream and returns its number. Without a level it has
+// the format's default.
 func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if len(streamsOf(c).compressors.byID) >= maxCompressors {
 		return 0, hostops.Throwf("QuotaExceededError", "more than %d compression streams are open", maxCompressors)
 	}
 	format, _ := c.Word(a[0], 16)
-	level := -1
-	if format == "brotli" {
+	level, given := a[1].Int()
+	if !given {
+		level = -1
+	}
+	if !given && format == "brotli" {
 		level = maxBrotli
 	}
-	p, ok := packingOf(format, level)
-	if !ok {
+	p, ok := packingOf(format, int(level))
+	if !ok || level < -1 || level > 11 {
 		return 0, hostops.ErrForged
 	}
 	if err := c.Charge(p.room); err != nil {
@@ -168,13 +178,21 @@ func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	}
 	z := &compressor{packing: p}
 	var err error
-	if z.WriteCloser, err = p.open(&z.out); err != nil {
+	if z.flusher, err = p.open(&z.out); err != nil {
 		return 0, err
 	}
 	return quickjs.Int(streamsOf(c).compressors.add(z)), nil
 }
 
-// zipWrite answers zip.write(number, bytes, last): it returns what was compressed by then.
+// What follows the bytes of zip.write.
+const (
+	zipMore = iota
+	zipLast
+	zipFlush
+)
+
+// zipWrite answers zip.write(number, bytes, then): it returns what was compressed by then. zipFlush ends a block, so
+// that the output holds all of the input.
 func zipWrite(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	z, id, ok := streamsOf(c).compressors.get(a[0])
 	if !ok {
@@ -188,7 +206,13 @@ func zipWrite(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if err := z.write(c, z, data); err != nil {
 		return 0, err
 	}
-	if last, _ := a[2].Int(); last != 0 {
+	switch then, _ := a[2].Int(); then {
+	case zipMore:
+	case zipFlush:
+		if err := z.Flush(); err != nil {
+			return 0, err
+		}
+	default:
 		dropCompressor(c, id, z)
 		if err := z.Close(); err != nil {
 			return 0, err

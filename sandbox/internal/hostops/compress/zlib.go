@@ -16,8 +16,9 @@ import (
 // maxInflated bounds what one call unpacks. The guest's memory and Node's maxOutputLength bound it further.
 const maxInflated = 128 << 20
 
-// zlibOp answers zlib(format, level, most, data): it returns bytes, or the code and the text of an error. It stops as
-// soon as the output is more than was asked for, or than there is memory for.
+// zlibOp answers zlib(format, level, most, data, partial): it returns bytes, or the code and the text of an error. If
+// partial is not 0, compressed data that ends too early is no error. It stops as soon as the output is more than was
+// asked for, or than there is memory for.
 func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	format, _ := c.Word(a[0], 32)
 	level, ok := a[1].Int()
@@ -40,6 +41,9 @@ func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	} else {
 		metered := &meteredReader{c: c, b: data}
 		out, err = unpack(c, metered, format, min(int(most), maxInflated))
+		if partial, _ := a[4].Int(); partial != 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+			err = nil
+		}
 		if metered.err != nil {
 			return 0, metered.err
 		}
@@ -167,7 +171,7 @@ func unpack(c *hostops.Call, from *meteredReader, format string, most int) ([]by
 		case errors.Is(err, io.EOF):
 			return out.B, nil
 		case err != nil:
-			return nil, err
+			return out.B, err
 		}
 	}
 }
@@ -183,7 +187,7 @@ func begins(format string, data []byte) bool {
 	return true
 }
 
-// zlibError returns code and text as zlib words them.
+// zlibError returns code and text of an error in zlib's wording.
 func zlibError(format string, err error) [2]string {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
