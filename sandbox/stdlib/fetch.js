@@ -70,9 +70,53 @@
     });
   };
 
+  // dataResponse returns the Response of a data URL. It needs no host.
+  const dataResponse = (url) => {
+    const end = p.indexOf(url, '#'), text = end < 0 ? url : p.slice(url, 0, end), comma = p.indexOf(text, ',');
+    if (comma < 0) throw new p.TypeError('fetch failed: the data URL has no comma');
+    let type = p.slice(text, 5, comma), bytes = percentDecoded(internal.encodeText(p.slice(text, comma + 1)));
+    const base64 = p.regexpExec(/; *base64 *$/i, type);
+    if (base64 !== null) {
+      type = p.slice(type, 0, base64.index);
+      try { bytes = unarmored(bytes); } catch { throw new p.TypeError('fetch failed: the data URL is not valid base64'); }
+    }
+    const given = internal.mime(p.startsWith(type, ';') ? `text/plain${type}` : type);
+    const list = ['content-type', given === null ? 'text/plain;charset=US-ASCII' : given.text];
+    return internal.response(200, 'OK', list, url, false, internal.bodyOf(bytes, null));
+  };
+  const hexDigit = (c) => c >= 48 && c <= 57 ? c - 48 : c >= 65 && c <= 70 ? c - 55 : c >= 97 && c <= 102 ? c - 87 : -1;
+  const percentDecoded = (bytes) => {
+    let n = 0;
+    for (let i = 0; i < bytes.length; i++) {
+      const high = bytes[i] === 37 && i + 2 < bytes.length ? hexDigit(bytes[i + 1]) : -1;
+      const low = high < 0 ? -1 : hexDigit(bytes[i + 2]);
+      bytes[n++] = low < 0 ? bytes[i] : 16 * high + low;
+      if (low >= 0) i += 2;
+    }
+    return new p.Uint8Array(p.typedBuffer(bytes), 0, n);
+  };
+  const unarmored = (bytes) => {
+    let text = '';
+    for (let i = 0; i < bytes.length; i++) text += p.fromCharCode(bytes[i]);
+    text = internal.sync('base64.atob', text);
+    const out = new p.Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) out[i] = p.charCodeAt(text, i);
+    return out;
+  };
+
   const start = (s) => new p.Promise((resolve, reject) => {
     if (internal.abort.aborted(s.signal)) {
       reject(internal.abort.reason(s.signal));
+      return;
+    }
+    if (p.startsWith(s.url, 'data:')) {
+      resolve(dataResponse(s.url));
+      return;
+    }
+    const server = internal.serverOf(s.url);
+    if (server !== undefined) {
+      if (s.body === null) resolve(internal.serve(server, s, null));
+      else internal.readBody(s.body, (bytes) => resolve(internal.serve(server, s, bytes)), reject);
       return;
     }
     const x = { __proto__: null, id: next++, over: false, controller: null, stop: null };
@@ -103,6 +147,7 @@
   };
   define(globalThis, 'fetch', fetch);
   internal.fetch = fetch;
+  internal.startFetch = start;
 
   // api.request is a convenience over fetch for calling an API: it resolves a relative path against the run's only allowed
   // host and returns the parsed response.

@@ -1,45 +1,34 @@
-// Node's http and https clients over fetch. A sandbox has no servers.
+// Node's http and https clients over fetch, and what both modules export.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;
   const { Buffer } = modules.buffer;
   const EventEmitter = modules.events;
-  const { Readable, Writable } = modules.stream;
+  const { Writable } = modules.stream;
+  const { addHeaders, STATUS_CODES, validateHeaderName, validateHeaderValue, IncomingMessage, OutgoingMessage, ServerResponse } = internal.nodeHTTP;
   const { URL, AbortController } = globalThis;
 
-  const STATUS_CODES = {
-    100: 'Continue', 101: 'Switching Protocols', 102: 'Processing', 103: 'Early Hints', 200: 'OK', 201: 'Created', 202: 'Accepted', 203: 'Non-Authoritative Information', 204: 'No Content', 205: 'Reset Content', 206: 'Partial Content', 207: 'Multi-Status', 208: 'Already Reported', 226: 'IM Used',
-    300: 'Multiple Choices', 301: 'Moved Permanently', 302: 'Found', 303: 'See Other', 304: 'Not Modified', 305: 'Use Proxy', 307: 'Temporary Redirect', 308: 'Permanent Redirect',
-    400: 'Bad Request', 401: 'Unauthorized', 402: 'Payment Required', 403: 'Forbidden', 404: 'Not Found', 405: 'Method Not Allowed', 406: 'Not Acceptable', 407: 'Proxy Authentication Required', 408: 'Request Timeout', 409: 'Conflict', 410: 'Gone', 411: 'Length Required', 412: 'Precondition Failed', 413: 'Payload Too Large', 414: 'URI Too Long', 415: 'Unsupported Media Type', 416: 'Range Not Satisfiable', 417: 'Expectation Failed', 418: "I'm a Teapot", 421: 'Misdirected Request', 422: 'Unprocessable Entity', 423: 'Locked', 424: 'Failed Dependency', 425: 'Too Early', 426: 'Upgrade Required', 428: 'Precondition Required', 429: 'Too Many Requests', 431: 'Request Header Fields Too Large', 451: 'Unavailable For Legal Reasons',
-    500: 'Internal Server Error', 501: 'Not Implemented', 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout', 505: 'HTTP Version Not Supported', 506: 'Variant Also Negotiates', 507: 'Insufficient Storage', 508: 'Loop Detected', 509: 'Bandwidth Limit Exceeded', 510: 'Not Extended', 511: 'Network Authentication Required',
-  };
   const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
-  class IncomingMessage extends Readable {
-    constructor(response) {
-      super();
-      Object.assign(this, { statusCode: response.status, statusMessage: response.statusText || STATUS_CODES[response.status] || '', httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1, complete: false, aborted: false, headers: {}, rawHeaders: [], trailers: {}, rawTrailers: [], url: '', socket: { remoteAddress: undefined, encrypted: response.url.startsWith('https:') } });
-      for (const [name, value] of response.headers) {
-        this.rawHeaders.push(name, value);
-        if (name === 'set-cookie') (this.headers[name] ??= []).push(value);
-        else this.headers[name] = value;
-      }
-      this.reader = response.body?.getReader();
-    }
-    get connection() { return this.socket; }
-    _read() {
-      if (this.reader === undefined) { this.complete = true; this.push(null); return; }
-      this.reader.read().then(({ value, done }) => {
-        if (done) this.complete = true;
-        this.push(done ? null : Buffer.from(value.buffer, value.byteOffset, value.byteLength));
-      }, (e) => this.destroy(e));
-    }
-    _destroy(e, done) {
-      if (!this.complete) this.reader?.cancel().catch(() => {});
+  // answered returns the message of a response that fetch received.
+  const answered = (response) => {
+    const message = new IncomingMessage({ remoteAddress: undefined, encrypted: response.url.startsWith('https:'), setTimeout() {} });
+    Object.assign(message, { statusCode: response.status, statusMessage: response.statusText || STATUS_CODES[response.status] || '', httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 });
+    addHeaders(message, response.headers);
+    const reader = response.body?.getReader();
+    internal.define(message, '_read', () => {
+      if (reader === undefined) { message.complete = true; message.push(null); return; }
+      reader.read().then(({ value, done }) => {
+        if (done) message.complete = true;
+        message.push(done ? null : Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+      }, (e) => message.destroy(e));
+    });
+    internal.define(message, '_destroy', (e, done) => {
+      if (!message.complete) reader?.cancel().catch(() => {});
       done(e);
-    }
-    setTimeout() { return this; }
-  }
+    });
+    return message;
+  };
 
   class ClientRequest extends Writable {
     #controller = new AbortController(); #parts = []; #timer; #headers = new Map();
@@ -90,12 +79,14 @@
       let pending;
       try {
         const bare = this.method === 'GET' || this.method === 'HEAD';
-        pending = internal.fetch(this.url, { method: this.method, headers, body: bare || this.#parts.length === 0 ? undefined : Buffer.concat(this.#parts), redirect: 'manual', signal: this.#controller.signal });
+        const body = bare || this.#parts.length === 0 ? undefined : Buffer.concat(this.#parts), server = internal.serverOf(this.url);
+        if (server === undefined) pending = internal.fetch(this.url, { method: this.method, headers, body, redirect: 'manual', signal: this.#controller.signal });
+        else pending = this.#ask(server, headers, body);
       } catch (e) { done(e); return; }
       pending.then((response) => {
         clearTimeout(this.#timer);
         if (this.destroyed) return;
-        this.res = new IncomingMessage(response);
+        this.res = answered(response);
         this.res.req = this;
         if (!this.emit('response', this.res)) this.res.resume();
       }, (e) => {
@@ -103,6 +94,15 @@
         if (!this.destroyed) this.destroy(e.code ? e : Object.assign(e, { code: /refuses/.test(e.message) ? 'ECONNREFUSED' : /resolved/.test(e.message) ? 'ENOTFOUND' : /in time/.test(e.message) ? 'ETIMEDOUT' : 'ERR_NETWORK' }));
       });
       done();
+    }
+    // #ask sends the request to a server of this run.
+    #ask(server, headers, body) {
+      if (!this.hasHeader('host')) headers.push(['Host', new URL(this.url).host]);
+      if (!this.hasHeader('connection')) headers.push(['Connection', 'keep-alive']);
+      if (body !== undefined && !this.hasHeader('content-length') && !this.hasHeader('transfer-encoding')) headers.push(this.#parts.length > 1 ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', `${body.length}`]);
+      const { answer, stop } = internal.exchange(server, { method: this.method, path: this.path, url: this.url, headers, body: body ?? null }, () => {});
+      this.#controller.signal.addEventListener('abort', stop, { once: true });
+      return answer;
     }
     _destroy(e, done) {
       clearTimeout(this.#timer);
@@ -122,8 +122,8 @@
   Object.setPrototypeOf(Agent.prototype, EventEmitter.prototype);
   internal.define(Agent.prototype, 'destroy', function destroy() {});
   internal.define(Agent.prototype, 'getName', function getName(options = {}) { return `${options.host || 'localhost'}:${options.port || ''}:${options.localAddress || ''}`; });
-  const none = (name) => () => { throw nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `${name} is not available in the sandbox: nothing can connect to it`); };
   const make = (protocol, name) => {
+    const Server = internal.server(name === 'http');
     const request = (input, options, done) => {
       const r = new ClientRequest(protocol, input, options, done);
       r._autoDestroy = false;
@@ -131,10 +131,8 @@
     };
     return {
       request, get: (input, options, done) => request(input, options, done).end(),
-      Agent, globalAgent: new Agent({ keepAlive: true }), STATUS_CODES, METHODS, IncomingMessage, ClientRequest, createServer: none(`${name}.createServer`), Server: function Server() { none(`${name}.Server`)(); }, maxHeaderSize: 65536,
-      OutgoingMessage: ClientRequest, ServerResponse: function ServerResponse() { none(`${name}.ServerResponse`)(); }, setMaxIdleHTTPParsers() {},
-      validateHeaderName(n) { if (!/^[\^`\-\w!#$%&'*+.|~]+$/.test(n)) throw nodeError(TypeError, 'ERR_INVALID_HTTP_TOKEN', `Header name must be a valid HTTP token ["${n}"]`); },
-      validateHeaderValue(n, v) { if (/[^\t\x20-\x7e\x80-\xff]/.test(v)) throw nodeError(TypeError, 'ERR_INVALID_CHAR', `Invalid character in header content ["${n}"]`); },
+      Agent, globalAgent: new Agent({ keepAlive: true }), STATUS_CODES, METHODS, IncomingMessage, ClientRequest, createServer: (options, listener) => new Server(options, listener), Server, maxHeaderSize: 65536,
+      OutgoingMessage, ServerResponse, setMaxIdleHTTPParsers() {}, validateHeaderName, validateHeaderValue,
     };
   };
   modules.http = make('http:', 'http');
