@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +41,7 @@ func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	return []netip.Addr{netip.MustParseAddr(list[0])}, nil
 }
 
-// origin is a server that stands for every public address: all connections lead to it.
+// origin is a server that stands in for every public address: all connections lead to it.
 type origin struct {
 	plain, tls *httptest.Server
 	mu         sync.Mutex
@@ -90,6 +91,10 @@ func (o *origin) serve(w http.ResponseWriter, q *http.Request) {
 			_, _ = z.Write(make([]byte, 1<<20))
 		}
 		_ = z.Close()
+	case q.URL.Path == "/headers":
+		for i := range 100_000 {
+			w.Header().Set("X-"+strconv.Itoa(i), "y")
+		}
 	case q.URL.Path == "/slow":
 		w.(http.Flusher).Flush()
 		<-o.ended
@@ -129,6 +134,14 @@ func TestFetch(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"json", "(await (await fetch('http://example.com/a?b=1#frag')).json()).url", `"/a?b=1"`},
 		{"tls", "(await fetch('https://example.com/')).status", "200"},
+		{"data", "const r = await fetch('data:text/plain;charset=utf-8;base64,aMOp#x'); " +
+			"[r.status, r.headers.get('content-type'), await r.text(), r.type]",
+			`[200,"text/plain;charset=utf-8","hé","basic"]`},
+		{"data without a type", "const r = await fetch('data:,a%20b%zz%'); [r.headers.get('content-type'), await r.text()]",
+			`["text/plain;charset=US-ASCII","a b%zz%"]`},
+		{"data that is not base64", "await fetch('data:;base64,*').catch(e => e.message)",
+			`"fetch failed: the data URL is not valid base64"`},
+		{"data without a comma", "await fetch('data:x').catch(e => e.message)", `"fetch failed: the data URL has no comma"`},
 		{"post",
 			"const r = await (await fetch('http://example.com/', {method: 'post', body: JSON.stringify({a: 1}), headers: " +
 				"{'content-type': 'application/json', 'X-A': 'b'}})).json(); [r.method, r.body, r.headers['X-A'], " +
@@ -181,6 +194,8 @@ func TestFetch(t *testing.T) {
 		{"cancelled body", "const r = await fetch('http://example.com/slow'); await r.body.cancel(); 'done'", `"done"`},
 		{"no such host", "await fetch('http://nowhere.example/').catch(e => e.message)",
 			`"fetch failed: the host nowhere.example cannot be resolved"`},
+		{"100,000 headers", "await fetch('https://example.com/headers').catch(e => e.message)",
+			`"fetch failed: the headers of the response from example.com are longer than 64 KiB"`},
 		{"line breaks in a header",
 			"try { await fetch('http://example.com/', {headers: {'X-A': 'a\\r\\nX-B: c'}}) } catch (e) { return e.name }",
 			`"TypeError"`},
@@ -270,7 +285,7 @@ func TestEgressRefuses(t *testing.T) {
 		"http://169.254.169.254/latest/meta-data/", "http://2852039166/", "http://[64:ff9b::169.254.169.254]/",
 		"http://[fd00:ec2::254]/", "http://192.168.0.1/", "http://10.1/",
 		"http://①②⑦.⓪.⓪.①/", "http://127。0。0。1/", "http://1.2.3.4.5/", "http://256.256.256.256/",
-		"http://user:pass@example.com/", "ftp://example.com/", "file:///etc/passwd", "data:text/plain,x", "javascript:1",
+		"http://user:pass@example.com/", "ftp://example.com/", "file:///etc/passwd", "javascript:1",
 		"http:///", "gopher://x/", "http://[fe80::1%25eth0]/", "http://%31%32%37.0.0.1/", "http://127.0.0.1%2f.example.com/",
 	}
 	for name := range inside {
