@@ -25,7 +25,7 @@
 
   const canonical = (tag) => {
     const found = internal.sync('intl.locale', tag);
-    if (found === null) throw new p.RangeError(`Incorrect locale information provided: ${tag}`);
+    if (found === null) throw new p.RangeError('Incorrect locale information provided');
     return found;
   };
   // list canonicalizes the locales that a guest requests.
@@ -139,18 +139,27 @@
   p.defineProperty(Intl, Symbol.toStringTag, { __proto__: null, value: 'Intl', configurable: true });
   define(globalThis, 'Intl', Intl);
   define(Intl, 'getCanonicalLocales', { getCanonicalLocales(locales) { return list(locales); } }.getCanonicalLocales);
-  // rangeParts returns the parts of a range. If both ends are the same text, that text is shared.
-  intl.rangeParts = (a, b, between, about) => {
+  // rangeParts returns the parts of a range. If both ends are the same text, that text is shared; so are the types of parts
+  // in shared, with the literals between them, at the begin and at the end.
+  intl.rangeParts = (a, b, between, about, shared) => {
     const out = [], same = intl.text(a) === intl.text(b);
-    const add = (list, source) => {
-      for (let i = 0; i < list.length; i++) p.arrayPush(out, intl.object({ __proto__: null, type: list[i].type, value: list[i].value, source }));
+    const add = (list, source, from = 0, to = list.length) => {
+      for (let i = from; i < to; i++) p.arrayPush(out, intl.object({ __proto__: null, type: list[i].type, value: list[i].value, source }));
     };
-    if (same && about !== undefined) add([about], 'shared');
-    add(a, same ? 'shared' : 'startRange');
-    if (!same) {
-      add([{ __proto__: null, type: 'literal', value: between }], 'shared');
-      add(b, 'endRange');
+    if (same) {
+      if (about !== undefined) add([about], 'shared');
+      add(a, 'shared');
+      return out;
     }
+    const alike = (x, y) => shared !== undefined && shared[x.type] === true && x.type === y.type && x.value === y.value;
+    let head = 0, tail = 0;
+    while (head < a.length && head < b.length && alike(a[head], b[head])) head++;
+    while (tail < a.length - head && tail < b.length - head && alike(a[a.length - 1 - tail], b[b.length - 1 - tail])) tail++;
+    add(a, 'shared', 0, head);
+    add(a, 'startRange', head, a.length - tail);
+    add([{ __proto__: null, type: 'literal', value: between }], 'shared');
+    add(b, 'endRange', head, b.length - tail);
+    add(b, 'shared', b.length - tail);
     return out;
   };
   // service defines a constructor of Intl. callable constructors also work without new.

@@ -89,19 +89,22 @@
       let needed = true;
       if ((required === 'date' || required === 'any') && (f.weekday ?? f.year ?? f.month ?? f.day) !== undefined) needed = false;
       if ((required === 'time' || required === 'any') && (f.dayPeriod ?? f.hour ?? f.minute ?? f.second ?? f.fractionalSecondDigits) !== undefined) needed = false;
+      s.byDefault = needed;
       if (needed && (defaults === 'date' || defaults === 'all')) f.year = f.month = f.day = 'numeric';
       if (needed && (defaults === 'time' || defaults === 'all')) f.hour = f.minute = f.second = 'numeric';
     }
     s.fields = f;
     // A 24-hour time without a date has a one-digit hour if the guest requests a numeric hour.
     const cycleOf = (tag) => hour12 !== undefined ? undefined : cycle ?? (({ hc }) => p.arrayIndexOf(cycles, hc) < 0 ? undefined : hc)(intl.keywords(tag));
-    const found = intl.resolve(locales, (tag) => intl.claims(intl.dateClaims, claimOf(s, f, hour12 ?? cycleOf(tag)))(tag));
+    const keyOf = (tag) => intl.wordKey(s, f, hour12 ?? cycleOf(tag));
+    const found = intl.resolve(locales, (tag) => intl.claims(intl.dateClaims, claimOf(s, f, hour12 ?? cycleOf(tag)))(tag) ?? intl.claims(intl.wordClaims, keyOf(tag))(tag));
     const { ca, hc, nu } = intl.keywords(found.asked);
     cycle = cycleOf(found.asked);
     s.bareHour = asked && hour12 === undefined && cycle === undefined && f.hour === 'numeric' && (f.weekday ?? f.year ?? f.month ?? f.day) === undefined;
     s.locale = intl.extended(found.locale, { __proto__: null, ca: ca === 'gregory' ? ca : undefined, hc: hc === cycle ? hc : undefined, nu: nu === 'latn' ? nu : undefined });
     s.base = found.locale;
     s.data = intl.data[found.entry];
+    s.words = intl.wordsOf(found.entry, keyOf(found.asked));
     if (f.hour !== undefined) s.hourCycle = hour12 !== undefined ? (hour12 ? 'h12' : 'h23') : cycle ?? (s.data[8] === 12 ? 'h12' : 'h23');
     return s;
   };
@@ -152,7 +155,29 @@
 
   const add = (parts, type, value) => { p.arrayPush(parts, intl.part(type, value)); };
   const join = (parts, text) => { if (parts.length > 0 && text !== '') add(parts, 'literal', text); };
+  // wordedParts formats a date by a pattern of intl_date_words.js.
+  const wordedParts = (s, c) => {
+    const { pattern, lists } = s.words, out = [];
+    let literal = '';
+    for (let i = 0; i < pattern.length; i++) {
+      if (pattern[i] !== '{') {
+        literal += pattern[i];
+        continue;
+      }
+      const ch = pattern[i + 1], code = p.charCodeAt(ch, 0);
+      i += 2;
+      if (literal !== '') add(out, 'literal', literal);
+      literal = '';
+      if (ch === '1' || ch === '2') add(out, 'day', dayText(s, c, ch === '2'));
+      else if (ch === '3' || ch === '4') add(out, 'year', ch === '3' ? two(c.year % 100) : yearText(s, c));
+      else if (code >= 97) add(out, 'weekday', intl.nameIn(lists[code - 97], c.weekday));
+      else add(out, 'month', intl.nameIn(lists[code - 65], c.month));
+    }
+    if (literal !== '') add(out, 'literal', literal);
+    return out;
+  };
   const dateParts = (s, c) => {
+    if (s.words !== undefined) return wordedParts(s, c);
     const f = s.fields, out = [], has = (name) => f[name] !== undefined;
     if (!has('year') && !has('month') && !has('day') && !has('weekday') && !has('era')) return out;
     const numeric = f.month === 'numeric' || f.month === '2-digit';
@@ -275,33 +300,88 @@
     if (date.length === 0) return time_;
     if (time_.length === 0) return date;
     const worded = f.month === 'long' || s.dateStyle === 'full' || s.dateStyle === 'long';
-    add(date, 'literal', worded && f.hour !== undefined ? ' at ' : f.weekday !== undefined && f.month === undefined && f.year === undefined && f.hour !== undefined ? ' ' : f.hour === undefined ? ', ' : f.month === undefined || s.data === intl.data['en-US'] ? ', ' : s.data[7]);
+    add(date, 'literal', s.words !== undefined && f.hour !== undefined ? s.words.glue : worded && f.hour !== undefined ? ' at ' : f.weekday !== undefined && f.month === undefined && f.year === undefined && f.hour !== undefined ? ' ' : f.hour === undefined ? ', ' : f.month === undefined || s.data === intl.data['en-US'] ? ', ' : s.data[7]);
     for (let i = 0; i < time_.length; i++) p.arrayPush(date, time_[i]);
     return date;
+  };
+  // spaced puts the space of ranges before AM and PM.
+  const spaced = (list) => {
+    const out = [];
+    for (let i = 0; i < list.length; i++) {
+      p.arrayPush(out, i + 1 < list.length && list[i + 1].type === 'dayPeriod' ? intl.part('literal', '\u202f') : list[i]);
+    }
+    return out;
+  };
+  // range returns the parts of a range. In English it says once what both ends share: "Jan 10 – 20, 2024".
+  const range = (s, from, to) => {
+    if (from === undefined || to === undefined) throw new p.TypeError('Invalid time value');
+    const start = timeOf(from), end = timeOf(to);
+    let a = parts(s, start), b = parts(s, end);
+    const f = s.fields, x = clock(s, p.trunc(start)), y = clock(s, p.trunc(end)), timed = f.hour !== undefined;
+    const sameYear = x.year === y.year, sameMonth = sameYear && x.month === y.month, sameDay = sameMonth && x.day === y.day;
+    const fields = { __proto__: null, ...f };
+    if (timed && !sameDay) {
+      fields.year ??= 'numeric';
+      fields.month ??= 'numeric';
+      fields.day ??= 'numeric';
+    } else if (f.day !== undefined && !sameMonth) {
+      fields.month ??= 'numeric';
+      if (!sameYear) fields.year ??= 'numeric';
+    }
+    const worded = f.month === 'long' || f.month === 'short' || f.month === 'narrow';
+    if (s.data === intl.data['en-US'] && !sameDay && !worded) { // as the patterns of ranges have them
+      if (fields.month !== undefined) fields.month = 'numeric';
+      if (fields.day !== undefined) fields.day = 'numeric';
+    }
+    if (fields.year !== f.year || fields.month !== f.month || fields.day !== f.day) {
+      const wider = { __proto__: null, ...s, fields };
+      a = parts(wider, start);
+      b = parts(wider, end);
+    }
+    const shared = { __proto__: null };
+    if (p.startsWith(s.locale, 'en') && (timed ? sameDay : worded)) {
+      shared.literal = shared.timeZoneName = true;
+      shared.dayPeriod = x.hour < 12 === y.hour < 12;
+      shared.era = shared.year = sameYear;
+      shared.month = timed || sameMonth && f.day !== undefined && f.weekday === undefined;
+      shared.day = shared.weekday = timed;
+    }
+    if (s.data === intl.data['en-US'] && intl.text(a) !== intl.text(b)) {
+      a = spaced(a);
+      b = spaced(b);
+    }
+    return intl.rangeParts(a, b, '\u2009–\u2009', undefined, shared);
   };
   const timeOf = (v) => {
     if (v === undefined) return p.dateNow();
     try { return p.dateGetTime(v); } catch { return p.trunc(+v); }
   };
 
+  // temporal returns the format of package Temporal that is like s if one of two values is of Temporal; otherwise undefined.
+  const temporal = (s, a, b) => {
+    if (internal.temporalText === undefined || !(isTemporal(a) || isTemporal(b))) return undefined;
+    const options = { __proto__: null, timeZone: s.timeZone, hourCycle: s.hourCycle };
+    if (s.dateStyle !== undefined || s.timeStyle !== undefined) {
+      options.dateStyle = s.dateStyle;
+      options.timeStyle = s.timeStyle;
+    } else if (!s.byDefault) for (let i = 0; i < names.length; i++) options[names[i]] = s.fields[names[i]];
+    return internal.temporalFormat(s.locale, options);
+  };
+  const isTemporal = (v) => typeof v === 'object' && v !== null && internal.temporalText(v) !== undefined;
+
   class DateTimeFormat {
     #s; #bound;
     constructor(locales = undefined, options = undefined) { this.#s = settings(locales, options, 'any', 'date'); }
     get format() {
       const s = this.#s;
-      return this.#bound ??= ({ '': (date) => intl.text(parts(s, timeOf(date))) })[''];
+      return this.#bound ??= ({ '': (date) => temporal(s, date)?.format(date) ?? intl.text(parts(s, timeOf(date))) })[''];
     }
-    formatToParts(date) { return parts(this.#s, timeOf(date)); }
+    formatToParts(date) { return temporal(this.#s, date)?.formatToParts(date) ?? parts(this.#s, timeOf(date)); }
     formatRange(startDate, endDate) {
-      const s = this.#s;
-      if (startDate === undefined || endDate === undefined) throw new p.TypeError('startDate or endDate cannot be undefined');
-      const a = intl.text(parts(s, timeOf(startDate))), b = intl.text(parts(s, timeOf(endDate)));
-      return a === b ? a : `${a} – ${b}`;
+      return temporal(this.#s, startDate, endDate)?.formatRange(startDate, endDate) ?? intl.text(range(this.#s, startDate, endDate));
     }
     formatRangeToParts(startDate, endDate) {
-      const s = this.#s;
-      if (startDate === undefined || endDate === undefined) throw new p.TypeError('startDate or endDate cannot be undefined');
-      return intl.rangeParts(parts(s, timeOf(startDate)), parts(s, timeOf(endDate)), ' – ');
+      return temporal(this.#s, startDate, endDate)?.formatRangeToParts(startDate, endDate) ?? range(this.#s, startDate, endDate);
     }
     resolvedOptions() {
       const s = this.#s, o = { __proto__: null, locale: s.locale, calendar: 'gregory', numberingSystem: 'latn', timeZone: s.timeZone, hourCycle: s.hourCycle, hour12: s.hourCycle && (s.hourCycle === 'h12' || s.hourCycle === 'h11') };

@@ -26,8 +26,8 @@
     while (i < s.length - 1 && s[i] === '0') i++;
     return p.slice(s, i);
   };
-  // goesUp reports whether a mode rounds away from zero: what is cut off is more than a half, a half, or less but not
-  // nothing, and what stays is even or not.
+  // goesUp reports whether a mode rounds away from zero, given whether the dropped part is more than a half, exactly a
+  // half, or less but not zero, and whether the remaining digit is even.
   const goesUp = (mode, negative, more, half, even) => {
     switch (mode) {
       case 'ceil': return !negative;
@@ -351,7 +351,32 @@
     return internal.isObject(first) ? `${this}` : first;
   };
 
-  const between = (s) => s.style === 'currency' ? ' – ' : '–';
+  // range returns the parts of a range. A unit or currency of more than one character is said once, and there are spaces
+  // around the dash if something else stands beside the figures.
+  const range = (s, start, end) => {
+    if (start === undefined) throw new p.TypeError('Invalid start : undefined');
+    if (end === undefined) throw new p.TypeError('Invalid end : undefined');
+    const from = valueOf(start), to = valueOf(end);
+    if (from !== from) throw new p.RangeError('Invalid start : NaN');
+    if (to !== to) throw new p.RangeError('Invalid end : NaN');
+    const a = parts(s, from), b = parts(s, to), shared = { __proto__: null };
+    const beside = (list, atEnd) => {
+      let text = '';
+      for (let i = 0; i < list.length; i++) {
+        const { type, value } = list[atEnd ? list.length - 1 - i : i];
+        if (type === 'integer' || type === 'fraction' || type === 'infinity') break;
+        text = atEnd ? value + text : text + value;
+      }
+      return text;
+    };
+    let apart = false;
+    for (let i = 0; i < 2; i++) {
+      const x = beside(a, i === 1), y = beside(b, i === 1);
+      if (x === y && x.length > 1) shared.literal = shared.currency = shared.unit = shared.compact = shared.minusSign = true;
+      else if (x !== '' || y !== '') apart = true;
+    }
+    return intl.rangeParts(a, b, apart ? ' – ' : '–', { __proto__: null, type: 'approximatelySign', value: '~' }, shared);
+  };
 
   class NumberFormat {
     #s; #bound;
@@ -361,17 +386,8 @@
       return this.#bound ??= ({ '': (v) => intl.text(parts(s, valueOf(v))) })[''];
     }
     formatToParts(value) { return parts(this.#s, valueOf(value)); }
-    formatRange(start, end) {
-      const s = this.#s;
-      if (start === undefined || end === undefined) throw new p.TypeError('start or end is undefined');
-      const a = intl.text(parts(s, valueOf(start))), b = intl.text(parts(s, valueOf(end)));
-      return a === b ? `~${a}` : `${a}${between(s)}${b}`;
-    }
-    formatRangeToParts(start, end) {
-      const s = this.#s;
-      if (start === undefined || end === undefined) throw new p.TypeError('start or end is undefined');
-      return intl.rangeParts(parts(s, valueOf(start)), parts(s, valueOf(end)), between(s), { __proto__: null, type: 'approximatelySign', value: '~' });
-    }
+    formatRange(start, end) { return intl.text(range(this.#s, start, end)); }
+    formatRangeToParts(start, end) { return range(this.#s, start, end); }
     resolvedOptions() {
       const s = this.#s;
       return intl.object({ __proto__: null, locale: s.locale, numberingSystem: 'latn', style: s.style, currency: s.currency, currencyDisplay: s.currency && s.currencyDisplay, currencySign: s.currency && s.currencySign,

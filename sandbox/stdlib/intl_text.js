@@ -54,6 +54,7 @@
       const { locale } = intl.resolve(locales, intl.english), o = intl.options(options), s = { __proto__: null, locale, notation: 'standard' };
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       s.type = intl.option(o, 'type', ['cardinal', 'ordinal'], 'cardinal');
+      s.tagged = locales !== undefined && p.slice(locale, 0, 2) === 'en'; // plurals are those of the language, without a region
       intl.digitOptions(s, o, 0, 3);
       this.#s = s;
     }
@@ -71,9 +72,8 @@
     }
     resolvedOptions() {
       const s = this.#s;
-      return intl.object({ __proto__: null, locale: s.locale, type: s.type, minimumIntegerDigits: s.minimumIntegerDigits, minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
-        minimumSignificantDigits: s.minimumSignificantDigits, maximumSignificantDigits: s.maximumSignificantDigits, pluralCategories: s.type === 'ordinal' ? ['few', 'one', 'two', 'other'] : ['one', 'other'],
-        roundingIncrement: s.roundingIncrement, roundingMode: s.roundingMode, roundingPriority: s.roundingPriority, trailingZeroDisplay: s.trailingZeroDisplay });
+      return intl.object({ __proto__: null, locale: s.tagged ? 'en' : s.locale, type: s.type, minimumIntegerDigits: s.minimumIntegerDigits, minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
+        minimumSignificantDigits: s.minimumSignificantDigits, maximumSignificantDigits: s.maximumSignificantDigits, pluralCategories: s.type === 'ordinal' ? ['few', 'one', 'two', 'other'] : ['one', 'other'] });
     }
   }
   intl.service(PluralRules, false, intl.english);
@@ -93,9 +93,11 @@
         if (typeof v !== 'string') throw new p.TypeError(`Iterable yielded ${internal.isObject(v) ? '#<Object>' : p.String(v)} which is not a string`);
         return v;
       }, 'Intl.ListFormat: the list');
-      const word = s.type === 'disjunction' ? 'or' : s.type === 'unit' ? '' : s.style === 'long' ? 'and' : s.style === 'short' ? '&' : '';
+      // British English and its relatives have no comma before the last word, and no ampersand.
+      const american = s.locale === 'en-US' || s.locale === 'en', indian = s.locale === 'en-IN';
+      const word = s.type === 'disjunction' ? 'or' : s.type === 'unit' ? '' : s.style === 'long' || s.style === 'short' && !american || indian && items.length > 2 ? 'and' : s.style === 'short' ? '&' : '';
       const between = s.type === 'unit' && s.style === 'narrow' ? ' ' : ', ';
-      const last = word === '' ? between : items.length > 2 ? `, ${word} ` : ` ${word} `, out = [];
+      const last = word === '' ? between : items.length > 2 && (american || s.type === 'conjunction' && s.style === 'narrow') ? `, ${word} ` : ` ${word} `, out = [];
       for (let i = 0; i < items.length; i++) {
         if (i > 0) p.arrayPush(out, intl.part('literal', i === items.length - 1 ? last : between));
         p.arrayPush(out, intl.part('element', items[i]));
