@@ -3,19 +3,6 @@
   'use strict';
   const { p, op, define, inspecting } = internal;
   const LOG = 0, INFO = 1, WARN = 2, ERROR = 3, DEBUG = 4;
-  let indent = '';
-  const counts = new p.Map(), times = new p.Map();
-
-  const write = (level, text) => {
-    if (indent !== '') text = indent + inspecting.indented(text, indent.length);
-    host(op.log, level, begun(level) + text, 0);
-  };
-  // begun takes the line that process.stdout or process.stderr has begun.
-  const begun = (level) => internal.begun?.(level === WARN || level === ERROR) ?? '';
-  internal.printLine = (isError, text) => { host(op.log, isError ? ERROR : LOG, text, 0); };
-  const print = (level, args) => { write(level, internal.format(args)); };
-  internal.print = (level, text) => { write(level === 'error' ? ERROR : level === 'warn' ? WARN : LOG, text); };
-
   const { toFixed } = Number.prototype;
   const fixed = (n) => p.apply(toFixed, n, [3]);
   const duration = (ms) => {
@@ -27,80 +14,99 @@
     const seconds = p.padStart(fixed(ms % 60000 / 1000), 6, '0');
     return hours > 0 ? `${hours}:${p.padStart(`${minutes}`, 2, '0')}:${seconds} (h:mm:ss.mmm)` : `${minutes}:${seconds} (m:ss.mmm)`;
   };
-  const timed = (name, label, data) => {
-    const since = p.mapGet(times, label);
-    if (since === undefined) {
-      write(WARN, `Warning: No such label '${label}' for console.${name}()`);
-      return false;
-    }
-    const args = [`${label}: ${duration(internal.now() - since)}`];
-    for (let i = 0; i < data.length; i++) p.arrayPush(args, data[i]);
-    write(LOG, args.length === 1 ? args[0] : `${args[0]} ${internal.format(data)}`);
-    return true;
+
+  // methodsOf returns the methods of a console and write, which gives emit each text with the indentation of the groups.
+  const methodsOf = (emit, inspectOptions) => {
+    let indent = '';
+    const counts = new p.Map(), times = new p.Map();
+    const write = (level, text) => {
+      if (indent !== '') text = indent + inspecting.indented(text, indent.length);
+      emit(level, text);
+    };
+    const print = (level, args) => { write(level, internal.format(args, inspectOptions)); };
+    const timed = (name, label, data) => {
+      const since = p.mapGet(times, label);
+      if (since === undefined) {
+        write(WARN, `Warning: No such label '${label}' for console.${name}()`);
+        return false;
+      }
+      const args = [`${label}: ${duration(internal.now() - since)}`];
+      for (let i = 0; i < data.length; i++) p.arrayPush(args, data[i]);
+      write(LOG, args.length === 1 ? args[0] : `${args[0]} ${internal.format(data)}`);
+      return true;
+    };
+
+    const methods = {
+      log(...data) { print(LOG, data); },
+      warn(...data) { print(WARN, data); },
+      error(...data) { print(ERROR, data); },
+      info(...data) { print(INFO, data); },
+      debug(...data) { print(DEBUG, data); },
+      dir(item = undefined, options = undefined) {
+        const o = { __proto__: null, customInspect: false };
+        if (internal.isObject(options)) for (const name in inspecting.defaults) if (options[name] !== undefined) o[name] = options[name];
+        write(LOG, internal.utilInspect(item, o));
+      },
+      dirxml(...data) { print(LOG, data); },
+      trace(...data) {
+        const text = internal.format(data), { stack } = new p.Error();
+        write(ERROR, `Trace${text === '' ? '' : `: ${text}`}${p.slice(stack, 5)}`);
+      },
+      assert(condition = false, ...data) {
+        if (condition) return;
+        if (data.length === 0) p.arrayPush(data, 'Assertion failed');
+        else if (typeof data[0] === 'string') data[0] = `Assertion failed: ${data[0]}`;
+        else p.arraySplice(data, 0, 0, 'Assertion failed:');
+        print(WARN, data);
+      },
+      clear() {},
+      count(label = 'default') {
+        label = `${label}`;
+        const n = (p.mapGet(counts, label) ?? 0) + 1;
+        p.mapSet(counts, label, n);
+        write(LOG, `${label}: ${n}`);
+      },
+      countReset(label = 'default') {
+        label = `${label}`;
+        if (!p.mapDelete(counts, label)) write(WARN, `Warning: Count for '${label}' does not exist`);
+      },
+      group(...data) {
+        if (data.length > 0) print(LOG, data);
+        if (indent.length < 1000) indent += '  ';
+      },
+      groupCollapsed(...data) {
+        if (data.length > 0) print(LOG, data);
+        if (indent.length < 1000) indent += '  ';
+      },
+      groupEnd() { indent = p.slice(indent, 0, -2); },
+      table(tabularData = undefined, properties = undefined) {
+        if (properties !== undefined && !p.isArray(properties)) throw new p.TypeError('The "properties" argument must be an instance of Array');
+        if (tabularData === null || typeof tabularData !== 'object') print(LOG, [tabularData]);
+        else write(LOG, inspecting.table(tabularData, properties));
+      },
+      time(label = 'default') {
+        label = `${label}`;
+        if (p.mapHas(times, label)) write(WARN, `Warning: Label '${label}' already exists for console.time()`);
+        else p.mapSet(times, label, internal.now());
+      },
+      timeEnd(label = 'default') {
+        label = `${label}`;
+        if (timed('timeEnd', label, [])) p.mapDelete(times, label);
+      },
+      timeLog(label = 'default', ...data) {
+        label = `${label}`;
+        timed('timeLog', label, data);
+      },
+    };
+    return { methods, write };
   };
 
-  const methods = {
-    log(...data) { print(LOG, data); },
-    warn(...data) { print(WARN, data); },
-    error(...data) { print(ERROR, data); },
-    info(...data) { print(INFO, data); },
-    debug(...data) { print(DEBUG, data); },
-    dir(item = undefined, options = undefined) {
-      const o = { __proto__: null, customInspect: false };
-      if (internal.isObject(options)) for (const name in inspecting.defaults) if (options[name] !== undefined) o[name] = options[name];
-      write(LOG, internal.utilInspect(item, o));
-    },
-    dirxml(...data) { print(LOG, data); },
-    trace(...data) {
-      const text = internal.format(data), { stack } = new p.Error();
-      write(ERROR, `Trace${text === '' ? '' : `: ${text}`}${p.slice(stack, 5)}`);
-    },
-    assert(condition = false, ...data) {
-      if (condition) return;
-      if (data.length === 0) p.arrayPush(data, 'Assertion failed');
-      else if (typeof data[0] === 'string') data[0] = `Assertion failed: ${data[0]}`;
-      else p.arraySplice(data, 0, 0, 'Assertion failed:');
-      print(WARN, data);
-    },
-    clear() {},
-    count(label = 'default') {
-      label = `${label}`;
-      const n = (p.mapGet(counts, label) ?? 0) + 1;
-      p.mapSet(counts, label, n);
-      write(LOG, `${label}: ${n}`);
-    },
-    countReset(label = 'default') {
-      label = `${label}`;
-      if (!p.mapDelete(counts, label)) write(WARN, `Warning: Count for '${label}' does not exist`);
-    },
-    group(...data) {
-      if (data.length > 0) print(LOG, data);
-      if (indent.length < 1000) indent += '  ';
-    },
-    groupCollapsed(...data) {
-      if (data.length > 0) print(LOG, data);
-      if (indent.length < 1000) indent += '  ';
-    },
-    groupEnd() { indent = p.slice(indent, 0, -2); },
-    table(tabularData = undefined, properties = undefined) {
-      if (properties !== undefined && !p.isArray(properties)) throw new p.TypeError('The "properties" argument must be an instance of Array');
-      if (tabularData === null || typeof tabularData !== 'object') print(LOG, [tabularData]);
-      else write(LOG, inspecting.table(tabularData, properties));
-    },
-    time(label = 'default') {
-      label = `${label}`;
-      if (p.mapHas(times, label)) write(WARN, `Warning: Label '${label}' already exists for console.time()`);
-      else p.mapSet(times, label, internal.now());
-    },
-    timeEnd(label = 'default') {
-      label = `${label}`;
-      if (timed('timeEnd', label, [])) p.mapDelete(times, label);
-    },
-    timeLog(label = 'default', ...data) {
-      label = `${label}`;
-      timed('timeLog', label, data);
-    },
-  };
+  // begun returns and clears the unfinished line of process.stdout or process.stderr.
+  const begun = (level) => internal.begun?.(level === WARN || level === ERROR) ?? '';
+  internal.printLine = (isError, text) => { host(op.log, isError ? ERROR : LOG, text, 0); };
+  const { methods, write } = methodsOf((level, text) => { host(op.log, level, begun(level) + text, 0); });
+  internal.print = (level, text) => { write(level === 'error' ? ERROR : level === 'warn' ? WARN : LOG, text); };
+  internal.consoleTo = (emit, inspectOptions) => methodsOf((level, text) => { emit(level === WARN || level === ERROR, text); }, inspectOptions).methods;
 
   // console is a namespace object: its prototype is a separate empty object.
   const console = p.create({});

@@ -211,8 +211,8 @@
   const functionBase = (ctx, v, constructor, tag) => {
     const source = p.functionToString(v);
     if (p.startsWith(source, 'class') && p.endsWith(source, '}')) {
-      const head = p.slice(source, 5, p.indexOf(source, '{'));
-      if (p.indexOf(head, '(') < 0 || p.indexOf(head, 'extends') >= 0) return classBase(v, constructor, tag);
+      const head = p.slice(source, 5, p.indexOf(source, '{')); // as in Node, a class that extends what a call returns is a function
+      if (p.indexOf(head, '(') < 0) return classBase(v, constructor, tag);
     }
     let type = 'Function';
     for (let o = v; o !== null && type === 'Function'; o = p.getPrototypeOf(o)) {
@@ -353,6 +353,7 @@
       } else {
         const platform = internal.isPlatform(v), fields = platform ? inspecting.platform(v) : undefined;
         const head = prefix(constructor, platform ? '' : tag, 'Object');
+        if (fields?.defaultPrevented !== undefined) keys = []; // Node shows an event's attributes alone
         if (platform && internal.isParams(v)) items = params(internal.paramsOf(v));
         else if (fields !== undefined) items = (c, d) => attributes(c, fields, d);
         if (keys.length === 0 && items === nothing) return `${head}{}`;
@@ -361,6 +362,7 @@
       }
     }
     if (inspecting.beyond(ctx, depth)) {
+      if (constructor === 'URL' && keys.length === 0 && internal.isPlatform(v)) return 'URL {}'; // as Node's own inspection of it ends
       const name = p.slice(prefix(constructor, tag, p.isArray(v) ? 'Array' : 'Object'), 0, -1);
       return ctx.stylize(constructor === null ? name : `[${name}]`, 'special');
     }

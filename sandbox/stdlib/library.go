@@ -11,7 +11,8 @@ var files embed.FS
 
 // order is the order of evaluation. Each file builds on those before it.
 var order = [...]string{
-	"primordials.js", "native.js", "language.js", "date.js", "errors.js", "host.js", "garbage.js", "webidl.js",
+	"primordials.js", "native.js", "language.js", "date.js", "errors.js", "regexp_sets.js", "host.js", "garbage.js",
+	"webidl.js", "node_errors.js",
 	"inspect.js", "inspect_layout.js",
 	"inspect_errors.js", "inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js",
 	"events.js", "performance.js", "abort.js", "timers.js", "url.js", "urlpattern.js", "encoding.js", "clone.js",
@@ -20,15 +21,17 @@ var order = [...]string{
 	"streams_pipe.js", "streams_tee.js", "streams_text.js",
 	"blob.js", "formdata.js", "headers.js", "body.js", "response.js", "request.js",
 	"compression.js", "inspect_platform.js", "crypto.js", "crypto_algorithms.js", "crypto_keys.js", "crypto_subtle.js",
-	"intl.js", "intl_claims.js", "intl_number.js", "intl_date.js", "intl_text.js", "intl_words.js",
-	"intl_values.js",
+	"intl.js", "intl_claims.js", "intl_number.js", "intl_date_words.js", "intl_date.js",
+	"intl_text.js", "intl_words.js",
+	"intl_values.js", "temporal_bundle.js", "temporal.js",
 	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_messages.js",
-	"node_util.js",
+	"node_util.js", "node_arguments.js", "node_mime.js",
 	"node_assert.js", "node_assert_diff.js", "node_text.js",
-	"node_process.js", "node_async_hooks.js", "node_stream.js", "node_writable.js", "node_readline.js",
+	"node_process.js", "node_async_hooks.js", "node_stream.js", "node_writable.js",
+	"node_stream_operators.js", "node_readline.js",
 	"node_crypto.js", "node_keys.js",
-	"node_zlib.js", "fs.js", "node_fs_async.js",
-	"fetch.js", "node_http.js", "node_absent.js",
+	"node_zlib.js", "fs.js", "node_fs_async.js", "node_test.js",
+	"fetch.js", "node_http_messages.js", "node_http_server.js", "node_http.js", "node_absent.js",
 	"tools.js", "waits.js", "start.js",
 }
 
@@ -53,7 +56,8 @@ const (
 // basics are the files of a guest that has only console, timers and results. Benchmarks compare the whole library
 // with it.
 var basics = [...]string{
-	"primordials.js", "errors.js", "host.js", "webidl.js", "inspect.js", "inspect_layout.js", "inspect_errors.js",
+	"primordials.js", "errors.js", "host.js", "webidl.js", "node_errors.js", "inspect.js", "inspect_layout.js",
+	"inspect_errors.js",
 	"inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js", "events.js", "timers.js",
 	"start.js",
 }

@@ -1,5 +1,6 @@
-// Modules of Node for what a sandbox does not have: sockets, processes, threads, realms. They load for libraries that
-// require them and use them elsewhere. Whatever would reach outside the run throws an error that names it.
+// Node modules for features that a sandbox lacks: sockets, processes, threads, realms. They load, because libraries
+// require them even if they use them only elsewhere. Every function that would reach outside the run throws an error
+// that names it.
 (host, internal) => {
   'use strict';
   const { modules, nodeError } = internal;
@@ -7,7 +8,7 @@
   const { Duplex } = modules.stream;
 
   const absent = (name, why) => nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `${name} is not available in the sandbox: ${why}`);
-  // refusing adds to module what throws when it is called: functions, and classes when they are constructed.
+  // refusing adds functions and classes to module that throw when they are called or constructed.
   const refusing = (module, of, why, ...names) => {
     for (const name of names) module[name] = { [name]: function () { throw absent(`${of}.${name}`, why); } }[name];
     return module;
@@ -26,7 +27,7 @@
     `(?:${v6Part}:){2}(?:(?::${v6Part}){0,3}:${v4}|(?::${v6Part}){1,5}|:)`, `(?:${v6Part}:){1}(?:(?::${v6Part}){0,4}:${v4}|(?::${v6Part}){1,6}|:)`,
     `(?::(?:(?::${v6Part}){0,5}:${v4}|(?::${v6Part}){1,7}|:))`].join('|') + ')(?:%[0-9a-zA-Z-.:]{1,})?$');
   const isIPv4 = (s) => isV4.test(`${s}`), isIPv6 = (s) => isV6.test(`${s}`);
-  // Socket is a stream that nothing connects.
+  // Socket is a stream that is never connected.
   class Socket extends Duplex {
     constructor(options) {
       super(typeof options === 'object' ? options : undefined);
@@ -42,6 +43,16 @@
     unref() { return this; }
     address() { return {}; }
   }
+  // Libraries ask whether there is a WebSocket while they load, and make one only to connect.
+  const states = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 };
+  class WebSocket extends EventTarget {
+    constructor() {
+      super();
+      throw absent('WebSocket', noSockets);
+    }
+  }
+  for (const name of Object.keys(states)) for (const of of [WebSocket, WebSocket.prototype]) Object.defineProperty(of, name, { __proto__: null, value: states[name], enumerable: true });
+  internal.define(globalThis, 'WebSocket', WebSocket);
   modules.net = inert(refusing({
     isIP: (s) => isIPv4(s) ? 4 : isIPv6(s) ? 6 : 0, isIPv4, isIPv6, Socket, Stream: Socket,
     getDefaultAutoSelectFamily: () => true, getDefaultAutoSelectFamilyAttemptTimeout: () => 250,
@@ -49,7 +60,7 @@
   'setDefaultAutoSelectFamily', 'setDefaultAutoSelectFamilyAttemptTimeout');
   class TLSSocket extends Socket {
     get encrypted() { return true; }
-    get _handle() { return handle; } // got looks for a class there
+    get _handle() { return handle; } // got expects a class there
   }
   const handle = { _parentWrap: new class JSStreamSocket extends Socket {}() };
   modules.tls = refusing({
@@ -104,7 +115,10 @@
   }, 'worker_threads', 'it has one thread', 'Worker', 'BroadcastChannel', 'moveMessagePortToContext', 'receiveMessageOnPort', 'postMessageToThread'), 'markAsUntransferable', 'markAsUncloneable');
 
   modules.vm = refusing({ constants: { __proto__: null }, isContext: () => false }, 'vm', 'it compiles no code from strings',
-    'Script', 'createContext', 'createScript', 'runInContext', 'runInNewContext', 'runInThisContext', 'compileFunction', 'measureMemory', 'SourceTextModule', 'SyntheticModule');
+    'createContext', 'createScript', 'runInContext', 'runInNewContext', 'runInThisContext', 'compileFunction', 'measureMemory', 'SourceTextModule', 'SyntheticModule');
+  // Libraries make scripts while they load and run them only if they need to.
+  modules.vm.Script = class Script {};
+  refusing(modules.vm.Script.prototype, 'vm.Script', 'it compiles no code from strings', 'runInThisContext', 'runInContext', 'runInNewContext', 'createCachedData');
   const noEngine = 'the engine is not V8';
   const heap = ['total_heap_size', 'total_heap_size_executable', 'total_physical_size', 'total_available_size', 'used_heap_size', 'heap_size_limit', 'malloced_memory', 'peak_malloced_memory', 'does_zap_garbage', 'number_of_native_contexts', 'number_of_detached_contexts', 'total_global_handles_size', 'used_global_handles_size', 'external_memory'];
   modules.v8 = inert(refusing({

@@ -22,6 +22,7 @@
     if (Array.isArray(a) !== Array.isArray(b) || Array.isArray(a) && a.length !== b.length) return false;
     const { types } = modules.util;
     if (types.isDate(a) && a.getTime() !== b.getTime() && !(Number.isNaN(a.getTime()) && Number.isNaN(b.getTime()))) return false;
+    if (internal.temporalText?.(a) !== internal.temporalText?.(b)) return false;
     if (types.isRegExp(a) && (String(a) !== String(b) || a.lastIndex !== b.lastIndex)) return false;
     if (a instanceof Error && (a.name !== b.name || a.message !== b.message)) return false;
     if (types.isBoxedPrimitive(a) && !Object.is(a.valueOf(), b.valueOf())) return false;
@@ -90,12 +91,14 @@
   const fail = (actual, expected, message, operator, otherwise) => {
     if (message instanceof Error) throw message;
     const e = new AssertionError({ message: message ?? otherwise, actual, expected, operator });
-    e.generatedMessage = message === undefined && operator !== 'fail';
+    e.generatedMessage = message === undefined && operator !== 'ifError';
     throw e;
   };
   const failed = (actual, expected, operator, message) => fail(actual, expected, message, operator);
   const show = (v) => internal.inspect(v);
 
+  // Comparison holds the members that are compared, for the message.
+  class Comparison {}
   const matches = (e, expected, message, name) => {
     if (expected === undefined) return;
     if (expected instanceof RegExp) {
@@ -107,11 +110,15 @@
       if (expected.call({}, e) === true) return;
       fail(e, expected, message, name, `The ${expected.name ? `"${expected.name}" ` : ''}validation function is expected to return "true". Received ${show(false)}\n\nCaught error:\n\n${e}`);
     } else {
-      for (const k of expected instanceof Error ? ['name', 'message', ...Object.keys(expected)] : Object.keys(expected)) {
-        const pattern = expected[k];
-        if (pattern instanceof RegExp && typeof e?.[k] === 'string' ? pattern.test(e[k]) : deepEqual(e?.[k], pattern, true)) continue;
-        fail(e, expected, message, name, `Expected values to be strictly deep-equal:\n\n${show(e?.[k])} should equal ${show(pattern)}\n`);
+      const names = expected instanceof Error ? [...Object.keys(expected), 'name', 'message'] : Object.keys(expected);
+      const fits = (k) => expected[k] instanceof RegExp && typeof e?.[k] === 'string' ? expected[k].test(e[k]) : k in Object(e) && deepEqual(e[k], expected[k], true);
+      if (names.every(fits)) return;
+      const actual = new Comparison(), wanted = new Comparison();
+      for (const k of names) {
+        if (k in Object(e)) actual[k] = e[k];
+        wanted[k] = expected[k] instanceof RegExp && fits(k) ? e[k] : expected[k];
       }
+      fail(e, expected, message, name, internal.assertMessage(actual, wanted, 'deepStrictEqual'));
     }
   };
   const missing = (expected, message, name) => {
@@ -140,7 +147,7 @@
       notDeepStrictEqual: equal('notDeepStrictEqual', (a, b) => !deepEqual(a, b, true)),
       match(s, re, message) { if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
       doesNotMatch(s, re, message) { if (typeof s === 'string' && re.test(s)) fail(s, re, message, 'doesNotMatch', `The input was expected to not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
-      fail(message) { fail(undefined, undefined, message ?? 'Failed', 'fail'); },
+      fail(message) { fail(undefined, undefined, message, 'fail', 'Failed'); },
       ifError(v) { if (v !== null && v !== undefined) fail(v, null, undefined, 'ifError', `ifError got unwanted exception: ${v?.message ?? show(v)}`); },
       throws(f, expected, message) {
         if (typeof f !== 'function') throw internal.nodeWrongType('fn', 'of type function', f);

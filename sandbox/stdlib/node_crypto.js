@@ -21,6 +21,7 @@
     return v;
   };
 
+  const inspects = Symbol.for('nodejs.util.inspect.custom');
   class KeyObject {
     #key; #type;
     constructor(key, type = 'secret') { this.#key = key; this.#type = type; }
@@ -28,6 +29,7 @@
     get symmetricKeySize() { return this.#key.length; }
     export(options) { return options?.format === 'jwk' ? { kty: 'oct', k: this.#key.toString('base64url') } : Buffer.from(this.#key); }
     equals(other) { return this.#key.equals(other.export()); }
+    [inspects]() { return `${this.type[0].toUpperCase()}${this.type.slice(1)}KeyObject [KeyObject] { [Symbol(kKeyType)]: '${this.type}' }`; }
   }
 
   // gather returns a stream class that buffers its input. Hash and Hmac differ only in finish.
@@ -54,6 +56,7 @@
       for (const part of this.#parts) other.update(part);
       return other;
     }
+    [inspects]() { return `${this.constructor.name} {\n  _options: undefined,\n  [Symbol(kHandle)]: ${this.constructor.name} {},\n  [Symbol(kState)]: { [Symbol(kFinalized)]: ${this.#done} }\n}`; }
     _transform(chunk, encoding, done) { this.update(chunk, encoding); done(); }
     _flush(done) { this.push(this.digest()); done(); }
   };
@@ -104,8 +107,12 @@
     return undefined;
   };
 
+  const compared = (v, name) => {
+    if (ArrayBuffer.isView(v) || internal.isBuffer(v)) return bytes(v, name);
+    throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', `The "${name}" argument must be an instance of ArrayBuffer, Buffer, TypedArray, or DataView.`);
+  };
   const timingSafeEqual = (a, b) => {
-    const x = bytes(a, 'buf1'), y = bytes(b, 'buf2');
+    const x = compared(a, 'buf1'), y = compared(b, 'buf2');
     if (x.length !== y.length) throw nodeError(RangeError, 'ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH', 'Input buffers must have the same byte length');
     let d = 0;
     for (let i = 0; i < x.length; i++) d |= x[i] ^ y[i];

@@ -26,6 +26,8 @@
 
   const later = (f, ms, value, options, repeat) => new Promise((resolve, reject) => {
     const signal = options?.signal;
+    if (signal !== undefined && (signal === null || typeof signal !== 'object' || !('aborted' in signal))) throw internal.nodeWrongType('options.signal', 'an instance of AbortSignal', signal);
+    if (options?.ref !== undefined && typeof options.ref !== 'boolean') throw internal.nodeWrongType('options.ref', 'of type boolean', options.ref);
     if (signal?.aborted) throw internal.nodeAborted(signal);
     const id = setTimeout(() => { signal?.removeEventListener('abort', stop); resolve(value); }, ms);
     const stop = () => { clearTimeout(id); reject(internal.nodeAborted(signal)); };
@@ -43,9 +45,16 @@
   define(setTimeout, promisified, promises.setTimeout);
   define(setImmediate, promisified, promises.setImmediate);
 
+  // codeOf checks an exit code as Node does: an integer, also as text.
+  const codeOf = (code) => {
+    const n = typeof code === 'string' && code !== '' ? +code : code;
+    if (typeof n !== 'number' || n !== n) throw internal.nodeWrongType('code', 'of type number', code);
+    if (!Number.isInteger(n)) throw internal.nodeOutOfRange('code', 'an integer', n);
+    return code;
+  };
   // exit ends the run with the value of output as its result.
   const exit = (code) => {
-    if (code !== undefined) process.exitCode = code;
+    if (code !== undefined) process.exitCode = codeOf(code);
     internal.leave();
     process.reallyExit(process.exitCode);
   };
@@ -56,22 +65,22 @@
   // listened reports whether code listens for an event of the process. Libraries replace emit to see every event.
   const listened = (type) => process._events?.[type] !== undefined || p.hasOwn(process, 'emit');
   let leaving = false, drained = false;
-  // leave tells the listeners of exit, once, that the run ends. A step of a session ends nothing.
+  // leave calls the listeners of exit once, at the end of the run. The end of a session's step does not count.
   internal.leave = (code) => {
     if (leaving || internal.isStep) return;
     leaving = true;
     if (code !== undefined) process.exitCode = code;
     if (listened('exit')) process.emit('exit', (process.exitCode ?? 0) | 0);
   };
-  // drain tells the listeners of beforeExit that nothing is pending, and reports whether there were any: they may have
-  // started something. If nothing happened since it told them, it does not tell them again.
+  // drain calls the listeners of beforeExit when nothing is pending, and reports whether there were any, because they
+  // may have started something. It does not call them again if nothing has happened since.
   internal.drain = (happened) => {
     if (drained && !happened || internal.isStep || !listened('beforeExit')) return false;
     drained = true;
     process.emit('beforeExit', (process.exitCode ?? 0) | 0);
     return true;
   };
-  // caught reports whether a listener of uncaughtException took an error.
+  // caught reports whether a listener of uncaughtException handled an error.
   internal.caught = (e, origin) => {
     if (leaving || !listened('uncaughtException') || process.listenerCount('uncaughtException') === 0) return false;
     process.emit('uncaughtException', e, origin);
@@ -83,6 +92,8 @@
     const ms = milliseconds();
     let seconds = Math.floor(ms / 1000), nanoseconds = Math.floor(ms % 1000 * 1e6);
     if (since !== undefined) {
+      if (!Array.isArray(since)) throw internal.nodeWrongType('time', 'an instance of Array', since);
+      if (since.length !== 2) throw internal.nodeOutOfRange('time', '2', since.length);
       seconds -= since[0];
       nanoseconds -= since[1];
       if (nanoseconds < 0) { seconds--; nanoseconds += 1e9; }
@@ -92,7 +103,7 @@
   hrtime.bigint = () => BigInt(Math.floor(milliseconds() * 1e6));
   // output writes complete lines to the console, one call for each write. It buffers an incomplete line, which the console
   // continues.
-  const outputs = [], lines = [];
+  const outputs = [], lines = [], writes = [];
   const output = (isError) => {
     let line = '';
     const flush = (all) => {
@@ -108,18 +119,28 @@
       line = '';
       return begun;
     };
+    const write = (chunk) => {
+      line += typeof chunk === 'string' ? chunk : modules.buffer.Buffer.from(chunk).toString();
+      flush(line.length > 65536);
+    };
+    writes[writes.length] = write;
     return Object.assign(Object.create(EventEmitter.prototype), {
-      writable: true, columns: 80,
+      writable: true,
       write(chunk, encoding, done) {
-        line += typeof chunk === 'string' ? chunk : modules.buffer.Buffer.from(chunk).toString();
-        flush(line.length > 65536);
-        (typeof encoding === 'function' ? encoding : done)?.();
+        write(chunk);
+        const written = typeof encoding === 'function' ? encoding : done;
+        if (typeof written === 'function') process.nextTick(written);
         return true;
       },
-      end(chunk) { if (chunk !== undefined) this.write(chunk); },
+      end(chunk, encoding, done) {
+        const ended = [chunk, encoding, done].find((v) => typeof v === 'function');
+        if (chunk !== undefined && chunk !== null && chunk !== ended) this.write(chunk);
+        if (ended !== undefined) process.nextTick(ended);
+      },
     });
   };
   internal.begun = (isError) => lines[isError ? 1 : 0]();
+  internal.writeOutput = (isError, chunk) => writes[isError ? 1 : 0](chunk);
   internal.flushOutput = () => { for (let i = 0; i < outputs.length; i++) outputs[i](true); };
 
   const process = Object.assign(Object.create(EventEmitter.prototype), {
@@ -136,7 +157,21 @@
       if (typeof f !== 'function') throw internal.nodeWrongType('callback', 'of type function', f);
       internal.addTick(f, args);
     },
-    emitWarning(w) { console.error(typeof w === 'string' ? `Warning: ${w}` : String(w)); },
+    emitWarning(warning, type, code) {
+      const o = type !== null && typeof type === 'object' ? type : { type, code };
+      if (typeof warning === 'string') {
+        const name = typeof o.type === 'string' ? o.type : 'Warning';
+        warning = Object.assign(new Error(warning), o.code === undefined ? {} : { code: o.code }, o.detail === undefined ? {} : { detail: o.detail });
+        define(warning, 'name', name);
+      } else if (!(warning instanceof Error)) throw internal.nodeWrongType('warning', 'of type string or an instance of Error', warning);
+      const deprecation = warning.name === 'DeprecationWarning';
+      if (deprecation && process.noDeprecation) return;
+      process.nextTick(() => {
+        if (deprecation && process.throwDeprecation) throw warning;
+        console.error(`(node:${process.pid}) ${warning.code === undefined ? '' : `[${warning.code}] `}${warning.name}: ${warning.message}${warning.detail === undefined ? '' : `\n${warning.detail}`}`);
+        process.emit('warning', warning);
+      });
+    },
     getBuiltinModule(id) {
       try {
         const module = internal.require(id);
@@ -155,15 +190,38 @@
 
   internal.emitRejection = (reason, promise) => process.listenerCount('unhandledRejection') > 0 && process.emit('unhandledRejection', reason, promise);
 
-  const signals = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGTERM: 15 };
+  const numbers = (from, names) => Object.assign(Object.create(null), Object.fromEntries(names.split(' ').map((name, i) => [name, i + from]).filter(([name]) => name !== '-')));
+  const signals = numbers(1, 'SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM SIGSTKFLT SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGIO SIGPWR SIGSYS');
+  const errno = numbers(1, 'EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN ENOMEM EACCES EFAULT - EBUSY EEXIST EXDEV ENODEV ENOTDIR EISDIR EINVAL ENFILE EMFILE ENOTTY ETXTBSY EFBIG ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM ERANGE EDEADLK ENAMETOOLONG ENOLCK ENOSYS ENOTEMPTY ELOOP');
+  Object.assign(errno, numbers(95, 'EOPNOTSUPP - EAFNOSUPPORT EADDRINUSE EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET ECONNABORTED ECONNRESET ENOBUFS EISCONN ENOTCONN - - ETIMEDOUT ECONNREFUSED - EHOSTUNREACH EALREADY EINPROGRESS'), { ENOTSUP: 95, EWOULDBLOCK: 11 });
+  const priority = Object.assign(Object.create(null), { PRIORITY_LOW: 19, PRIORITY_BELOW_NORMAL: 10, PRIORITY_NORMAL: 0, PRIORITY_ABOVE_NORMAL: -7, PRIORITY_HIGH: -14, PRIORITY_HIGHEST: -20 });
   modules.os = {
-    EOL: '\n', devNull: '/dev/null', constants: { signals, errno: {}, priority: {} },
+    EOL: '\n', devNull: '/dev/null', constants: { signals, errno, priority },
     arch: () => 'x64', platform: () => 'linux', type: () => 'Linux', release: () => '0.0.0', version: () => 'airlock', machine: () => 'x86_64', endianness: () => 'LE',
     hostname: () => 'airlock', homedir: () => '/', tmpdir: () => '/tmp', uptime: () => 0, loadavg: () => [0, 0, 0], freemem: () => 0, totalmem: () => 0, availableParallelism: () => 1,
     cpus: () => [{ model: 'airlock', speed: 0, times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 } }], networkInterfaces: () => ({}),
     userInfo: () => ({ uid: 1000, gid: 1000, username: 'guest', homedir: '/', shell: null }), getPriority: () => 0, setPriority() {},
   };
-  modules.constants = { ...signals };
+  modules.constants = { ...signals, ...errno };
+  // A Console prints to streams of its own.
+  const printing = Symbol('methods');
+  function Console(stdout, stderr, ignoreErrors) {
+    if (new.target === undefined) return Reflect.construct(Console, arguments);
+    const options = typeof stdout?.write === 'function' || typeof stdout !== 'object' || stdout === null ? { stdout, stderr, ignoreErrors } : stdout;
+    for (const name of ['stdout', 'stderr']) {
+      const stream = options[name] ?? options.stdout;
+      if (typeof stream?.write !== 'function') throw internal.nodeError(TypeError, 'ERR_CONSOLE_WRITABLE_STREAM', `Console expects a writable stream instance for ${name}`);
+      define(this, `_${name}`, stream);
+    }
+    define(this, printing, internal.consoleTo((isError, text) => { (isError ? this._stderr : this._stdout).write(`${text}\n`); }, options.inspectOptions));
+    for (const name of Object.keys(this[printing])) {
+      const f = this[name];
+      Object.defineProperty(this, name, { __proto__: null, value: { [name]: (...args) => f.apply(this, args) }[name], writable: true, enumerable: true, configurable: true });
+    }
+  }
+  for (const name of Object.keys(internal.consoleTo())) Console.prototype[name] = { [name](...args) { return this[printing][name](...args); } }[name];
+  Object.defineProperty(Console, Symbol.hasInstance, { value: (v) => v === globalThis.console || Console.prototype.isPrototypeOf(v) });
+  globalThis.console.Console = Console;
   modules.console = globalThis.console;
   modules.perf_hooks = { performance: globalThis.performance, PerformanceObserver: class PerformanceObserver { observe() {} disconnect() {} } };
 
@@ -171,6 +229,6 @@
     hardwareConcurrency: 1, language: 'en-US', languages: Object.freeze(['en-US']), platform: 'linux', userAgent: 'Node.js/22',
   })));
 
-  modules.module = { get builtinModules() { return Object.keys(modules); }, isBuiltin: (id) => modules[id.startsWith('node:') ? id.slice(5) : id] !== undefined, createRequire: () => globalThis.require };
+  modules.module = { get builtinModules() { return Object.keys(modules); }, isBuiltin: (id) => id === 'node:test' || modules[id.startsWith('node:') ? id.slice(5) : id] !== undefined, createRequire: () => globalThis.require };
   return internal;
 }

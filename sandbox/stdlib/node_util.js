@@ -8,14 +8,26 @@
     return f;
   };
 
+  const colors = {};
+  const codes = 'reset 0 0 bold 1 22 dim 2 22 italic 3 23 underline 4 24 blink 5 25 inverse 7 27 hidden 8 28 strikethrough 9 29 doubleunderline 21 24 '
+    + 'black 30 39 red 31 39 green 32 39 yellow 33 39 blue 34 39 magenta 35 39 cyan 36 39 white 37 39 bgBlack 40 49 bgRed 41 49 bgGreen 42 49 bgYellow 43 49 '
+    + 'bgBlue 44 49 bgMagenta 45 49 bgCyan 46 49 bgWhite 47 49 framed 51 54 overlined 53 55 gray 90 39 redBright 91 39 greenBright 92 39 yellowBright 93 39 '
+    + 'blueBright 94 39 magentaBright 95 39 cyanBright 96 39 whiteBright 97 39 bgGray 100 49 bgRedBright 101 49 bgGreenBright 102 49 bgYellowBright 103 49 '
+    + 'bgBlueBright 104 49 bgMagentaBright 105 49 bgCyanBright 106 49 bgWhiteBright 107 49';
+  for (const [, name, on, off] of codes.matchAll(/(\w+) (\d+) (\d+)/g)) colors[name] = [+on, +off];
+  // The other names of colors are not enumerable.
+  const aliases = { grey: 'gray', blackBright: 'gray', bgGrey: 'bgGray', bgBlackBright: 'bgGray', faint: 'dim', crossedout: 'strikethrough', strikeThrough: 'strikethrough',
+    crossedOut: 'strikethrough', conceal: 'hidden', swapColors: 'inverse', swapcolors: 'inverse', doubleUnderline: 'doubleunderline' };
+  for (const name of Object.keys(aliases)) define(colors, name, colors[aliases[name]]);
+
   const inspect = (v, options, ...more) => {
     if (typeof options === 'boolean') options = { showHidden: options, depth: more[0], colors: more[1] };
     return internal.inspect(v, options);
   };
   Object.assign(inspect, {
     custom,
-    defaultOptions: { showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000, breakLength: 128, compact: 3, sorted: false, getters: false, numericSeparator: false },
-    colors: { bold: [1, 22], italic: [3, 23], underline: [4, 24], red: [31, 39], green: [32, 39], yellow: [33, 39], blue: [34, 39], magenta: [35, 39], cyan: [36, 39], white: [37, 39], gray: [90, 39], grey: [90, 39] },
+    defaultOptions: { showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000, breakLength: 80, compact: 3, sorted: false, getters: false, numericSeparator: false },
+    colors,
     styles: { special: 'cyan', number: 'yellow', bigint: 'yellow', boolean: 'yellow', undefined: 'grey', null: 'bold', string: 'green', symbol: 'green', date: 'magenta', regexp: 'red', module: 'underline' },
   });
   const format = (...args) => internal.format(args);
@@ -73,7 +85,7 @@
     isAsyncFunction: (v) => typeof v === 'function' && tag(v) === 'AsyncFunction',
     isGeneratorFunction: (v) => typeof v === 'function' && (tag(v) === 'GeneratorFunction' || tag(v) === 'AsyncGeneratorFunction'),
     isGeneratorObject: (v) => tag(v) === 'Generator', isMapIterator: (v) => tag(v) === 'Map Iterator', isSetIterator: (v) => tag(v) === 'Set Iterator',
-    isModuleNamespaceObject: (v) => tag(v) === 'Module', isProxy: () => false, isExternal: () => false,
+    isModuleNamespaceObject: (v) => tag(v) === 'Module', isProxy: (v) => internal.kind(v) === internal.kinds.proxy, isExternal: () => false,
     isNumberObject: boxed(Number.prototype), isStringObject: boxed(String.prototype), isBooleanObject: boxed(Boolean.prototype),
     isBigIntObject: boxed(BigInt.prototype), isSymbolObject: boxed(Symbol.prototype),
     isCryptoKey: (v) => typeof CryptoKey === 'function' && v instanceof CryptoKey, isKeyObject: () => false,
@@ -85,6 +97,7 @@
 
   const stripVTControlCharacters = (s) => s.replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007)|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]))/g, '');
   const styleText = (style, text, { validateStream = true } = {}) => {
+    if (typeof text !== 'string') throw internal.nodeWrongType('text', 'of type string', text);
     for (const name of [style].flat()) {
       const code = inspect.colors[name];
       if (code === undefined) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'format' must be one of: ${Object.keys(inspect.colors).map((k) => `'${k}'`).join(', ')}. Received '${name}'`);
@@ -102,43 +115,9 @@
     return new.target ? Reflect.construct(f, args, new.target) : f.apply(this, args);
   };
 
-  const parseArgs = ({ args = globalThis.process.argv.slice(2), options = {}, allowPositionals = false, strict = true } = {}) => {
-    const values = Object.create(null), positionals = [];
-    const put = (name, value) => {
-      const o = options[name];
-      if (strict && o === undefined) throw nodeError(TypeError, 'ERR_PARSE_ARGS_UNKNOWN_OPTION', `Unknown option '--${name}'`);
-      if (o?.multiple) (values[name] ??= []).push(value);
-      else values[name] = value;
-    };
-    const byShort = (c) => Object.keys(options).find((k) => options[k].short === c) ?? c;
-    for (let i = 0; i < args.length; i++) {
-      const a = args[i];
-      if (a === '--') { positionals.push(...args.slice(i + 1)); break; }
-      if (a.startsWith('--')) {
-        const [, name, , inline] = /^--([^=]*)(=([\s\S]*))?$/.exec(a);
-        if (options[name]?.type === 'string') {
-          const value = inline ?? args[++i];
-          if (strict && value === undefined) throw nodeError(TypeError, 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE', `Option '--${name} <value>' argument missing`);
-          put(name, value);
-        } else put(name, inline ?? true);
-      } else if (a.length > 1 && a[0] === '-') {
-        for (let j = 1; j < a.length; j++) {
-          const name = byShort(a[j]);
-          if (options[name]?.type === 'string') { put(name, j + 1 < a.length ? a.slice(j + 1) : args[++i]); break; }
-          put(name, true);
-        }
-      } else {
-        if (!allowPositionals && strict) throw nodeError(TypeError, 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL', `Unexpected argument '${a}'. This command does not take positional arguments`);
-        positionals.push(a);
-      }
-    }
-    for (const name of Object.keys(options)) if (values[name] === undefined && options[name].default !== undefined) values[name] = options[name].default;
-    return { values, positionals };
-  };
-
   modules['util/types'] = types;
   modules.util = {
-    inspect, format, promisify, callbackify, types, deprecate, stripVTControlCharacters, styleText, parseArgs,
+    inspect, format, promisify, callbackify, types, deprecate, stripVTControlCharacters, styleText,
     formatWithOptions: (options, ...args) => internal.format(args, options),
     debuglog: () => Object.assign(() => {}, { enabled: false }), debug: () => Object.assign(() => {}, { enabled: false }),
     inherits(constructor, parent) {

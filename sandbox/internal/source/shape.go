@@ -27,7 +27,7 @@ func isDeclaredFunction(s js.IStmt) bool {
 	return ok && !f.Generator
 }
 
-// expressionOf returns the expression that a statement is, or nil. The parser takes a string alone for a directive.
+// expressionOf returns the expression that a statement is, or nil. The parser treats a lone string as a directive.
 func expressionOf(s js.IStmt) js.IExpr {
 	switch s := s.(type) {
 	case *js.ExprStmt:
@@ -51,18 +51,30 @@ func isFunction(e js.IExpr) bool {
 }
 
 // meansNothing reports whether the value of an expression is not meant as a result: that of a call such as
-// setTimeout(…), or what is assigned to module.exports beside code that runs.
+// setTimeout(…) or process.stdout.write(…), or what is assigned to module.exports beside code that runs.
 func meansNothing(e js.IExpr) bool {
 	switch e := e.(type) {
 	case *js.BinaryExpr:
 		return e.Op == js.EqToken && nameOf(e.X) == "module.exports"
 	case *js.CallExpr:
 		switch nameOf(e.X) {
-		case "setTimeout", "setInterval", "clearTimeout", "clearInterval", "queueMicrotask":
+		case "setTimeout", "setInterval", "clearTimeout", "clearInterval", "queueMicrotask", "stdout.write", "stderr.write":
 			return true
 		}
+		return writesOutput(e.X)
 	}
 	return false
+}
+
+// writesOutput reports whether e is process.stdout.write or process.stderr.write.
+func writesOutput(e js.IExpr) bool {
+	d, ok := e.(*js.DotExpr)
+	if !ok {
+		return false
+	}
+	member, ok := d.Y.(js.LiteralExpr)
+	stream := nameOf(d.X)
+	return ok && string(member.Data) == "write" && (stream == "process.stdout" || stream == "process.stderr")
 }
 
 // nameOf returns the name that e is, or the two names of a member a.b. It returns "" for anything else.
@@ -86,7 +98,7 @@ func nameOf(e js.IExpr) string {
 func start(code string, n int) (int, bool) {
 	places, certain := boundaries(code)
 	if k := len(places) - 1; certain && k >= 0 && places[k].semicolon {
-		return places[k].offset, true // after a semicolon outside brackets there is nothing but a new statement
+		return places[k].offset, true // after a semicolon outside brackets only a new statement can start
 	}
 	for i := range min(len(places), maxTries) {
 		at := places[len(places)-1-i]
