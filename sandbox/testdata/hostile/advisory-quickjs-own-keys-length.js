@@ -4,7 +4,7 @@
 const lengths = [0x20000001, 0x40000001, 0x15555556, 0x10000001, 0x80000001, 0xffffffff];
 for (const length of lengths) {
   let n = 0;
-  const list = new Proxy({}, { get(t, k) { if (k === 'length') return length; if (n++ > 100000) throw new Error('enough'); return 'k' + String(k); } });
+  const list = new Proxy({}, { get(t, k) { if (k === 'length') return length; if (n++ > 5000) throw new Error('enough'); return 'k' + String(k); } });
   const p = new Proxy({}, { ownKeys: () => list });
   for (const use of [() => Reflect.ownKeys(p), () => Object.keys(p), () => ({ ...p }), () => JSON.stringify(p)]) {
     n = 0;

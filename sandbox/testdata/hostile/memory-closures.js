@@ -1,5 +1,5 @@
 // Closures that keep each other.
 // expect: limit memory
-// memory: 16 MiB, wall: 10 s
+// memory: 16 MiB
 let f = () => 0;
 for (;;) { const g = f; f = () => g; }

@@ -1,5 +1,5 @@
 // A Map that grows for ever.
 // expect: limit memory
-// memory: 16 MiB, wall: 10 s
+// memory: 16 MiB
 const m = new Map();
 for (let i = 0; ; i++) m.set(i, {});

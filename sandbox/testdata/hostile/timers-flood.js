@@ -1,4 +1,4 @@
 // More timers than anybody needs.
 // expect: error RangeError
-// memory: 16 MiB, wall: 10 s
+// memory: 16 MiB
 for (;;) setTimeout(() => {}, 1e6);

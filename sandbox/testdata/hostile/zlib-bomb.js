@@ -1,6 +1,6 @@
 // What a few bytes unpack to is given up when it is too much.
 // grant: agent
-// memory: 16 MiB, wall: 10 s
+// memory: 16 MiB
 // expect: value ["ERR_BUFFER_TOO_LARGE","ERR_BUFFER_TOO_LARGE"]
 const zlib = require('zlib');
 let b = zlib.gzipSync(Buffer.alloc(4 << 20));
