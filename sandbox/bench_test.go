@@ -46,7 +46,7 @@ func BenchmarkRun(b *testing.B) {
 	})
 }
 
-// BenchmarkNew measures the start of a process whose compiled code is cached, without and with the self-test.
+// BenchmarkNew measures the start of a process whose compiled code is cached, with and without the self-test.
 func BenchmarkNew(b *testing.B) {
 	for _, skip := range []bool{true, false} {
 		b.Run(fmt.Sprintf("selftest=%v", !skip), func(b *testing.B) {

@@ -156,7 +156,7 @@ func FuzzBuilds(f *testing.F) {
 		}
 		a, b := results[0], results[1]
 		if cmp.Or(a.Error, b.Error, string(a.Limit), string(b.Limit)) != "" {
-			return // builds word errors, and spend their limits, in their own ways
+			return // builds differ in the text of errors and in what they count against limits
 		}
 		if string(a.Value) != string(b.Value) || a.Output != b.Output {
 			t.Errorf("%q\n%s: %s %q\n%s: %s %q", code, sandbox.EngineBuilds()[0], a.Value, a.Output, sandbox.EngineBuilds()[1],

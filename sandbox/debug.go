@@ -18,12 +18,12 @@ const (
 // inspector makes the reports that Grants.Debug asks for.
 type inspector struct {
 	asked   Debug
-	asking  bool // the guest is being asked where it is
+	asking  bool // the guest is being asked for its position
 	profile profile.Profile
 	report  DebugReport
 }
 
-// stack asks the library where the guest is. It is for moments at which the engine is between two instructions.
+// stack asks the library for the guest's stack. It may be called only while the engine is between two instructions.
 func (d *inspector) stack(r *run, in *quickjs.Instance) string {
 	if d.asking || r.image == nil {
 		return ""
@@ -39,7 +39,7 @@ func (d *inspector) stack(r *run, in *quickjs.Instance) string {
 	return strings.TrimPrefix(frames, "\n")
 }
 
-// sample notes where the guest is, if it is time to.
+// sample records the guest's stack when a sample is due.
 func (d *inspector) sample(r *run, in *quickjs.Instance) {
 	if !d.asked.Profile || !in.Interrupted() || !d.profile.Due(in.Ticks()) || d.asking {
 		return
@@ -48,7 +48,7 @@ func (d *inspector) sample(r *run, in *quickjs.Instance) {
 	d.profile.Add(ticks, d.stack(r, in))
 }
 
-// logged notes where the last console call came from.
+// logged records where the last console call came from.
 func (d *inspector) logged(r *run, in *quickjs.Instance) error {
 	if !d.asked.StackTraces {
 		return nil
@@ -58,7 +58,7 @@ func (d *inspector) logged(r *run, in *quickjs.Instance) error {
 	return r.memory.Charge(int64(len(stack)))
 }
 
-// step notes a statement that is about to run.
+// step records a statement that is about to run.
 func (d *inspector) step(a []quickjs.Value, at time.Duration) (quickjs.Value, error) {
 	line, ok := a[0].Int()
 	switch {

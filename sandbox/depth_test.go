@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// nest is guest code: a value of n objects in one another.
+// nest returns guest code for a value of n nested objects.
 const nest = "const nest = (n, key = 'a') => { let v = {}; for (let i = 1; i < n; i++) v = key === 0 ? [v] : { " +
 	"[key]: v }; return v };\n"
 

@@ -41,7 +41,7 @@ type Config struct {
 	withoutFuel bool
 	// library replaces the standard library, for conformance suites.
 	library []stdlib.File
-	// now and entropy replace the system's clock and random numbers, as guests meet them.
+	// now and entropy replace the system's clock and random numbers for guests.
 	now     func() time.Time
 	entropy io.Reader
 }
@@ -61,7 +61,7 @@ type Engine struct {
 	abandoned atomic.Int64 // preparations that outlived their runs (prepare.go)
 	now       func() time.Time
 	entropy   io.Reader
-	garbage   atomic.Int64 // bytes that runs have released and Go has not collected (memory.go)
+	garbage   atomic.Int64 // bytes that runs released and Go has not collected yet (memory.go)
 	crew      crew         // goroutines that prepare code
 	longest   atomic.Int64 // work that was announced between two checks of the limits, of all runs
 }
@@ -177,8 +177,8 @@ func lap(from *time.Time) time.Duration {
 	return took
 }
 
-// selfTest proves on this machine what everything else relies on: guests are stopped wherever they loop, exhaust
-// their stack in an orderly way, and share neither state nor randomness.
+// selfTest proves on this machine what everything else relies on: guests are stopped wherever they loop, get an error
+// when they exhaust their stack, and share neither state nor randomness.
 func (e *Engine) selfTest(ctx context.Context) error {
 	short := Grants{Limits: Limits{Wall: time.Millisecond}}
 	for _, code := range []string{"for(;;){}", "Array.prototype.indexOf.call({length: 2**40}, 1)"} {

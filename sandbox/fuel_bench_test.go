@@ -58,7 +58,7 @@ func BenchmarkFuel(b *testing.B) {
 	}
 }
 
-// BenchmarkDeadline measures how long after its deadline each hostile guest is stopped that runs into it.
+// BenchmarkDeadline measures how long after its deadline each hostile guest is stopped.
 func BenchmarkDeadline(b *testing.B) {
 	e, err := New(b.Context(), Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
 	if err != nil {

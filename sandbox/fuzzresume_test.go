@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/snapshot"
 )
 
-// FuzzResume checks that Resume and Step survive any bytes, and any guest and host state in a snapshot that is whole:
-// they return a named error, or a run within its limits.
+// FuzzResume checks that Resume and Step survive any bytes, and a well-formed snapshot with any state of guest and
+// host: they return a named error or a run within its limits.
 func FuzzResume(f *testing.F) {
 	e := newEngine(f)
 	script := sandbox.Script{Code: "const a = [1]; setInterval(() => a.push(1), 1); await airlock.sleep('1 day'); a",

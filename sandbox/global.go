@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
-// RunGlobal runs global scripts, as conformance suites are made of. Only packages below this one can make a Program.
+// RunGlobal runs the global scripts of conformance suites. Only packages below this one can make a Program.
 func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64, grants Grants) (Result, error) {
 	r := e.newRun(ctx, grants)
 	r.source = source.Named(quickjs.ScriptName)
@@ -34,7 +34,7 @@ func (e *Engine) RunGlobal(ctx context.Context, program raw.Program, seed int64,
 	return r.finish(in), nil
 }
 
-// evaluate runs each source, and then what they left to wait for.
+// evaluate runs each source, and then the event loop until nothing is left to wait for.
 func (g *guest) evaluate(program raw.Program) error {
 	g.stage.compiled = true
 	for _, s := range program.Sources {
@@ -55,21 +55,21 @@ func (g *guest) evaluate(program raw.Program) error {
 	return nil
 }
 
-// plainLibrary prints, and answers the host's calls with nothing.
+// plainLibrary defines print and answers the host's calls with nothing.
 const plainLibrary = `(host) => {
 	globalThis.print = (text) => { host(1, 0, String(text), 0); };
 	const nothing = () => {};
 	host(nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing);
 }`
 
-// NewPlain makes an engine whose guests are the engine as it comes, to compare with.
+// NewPlain makes an engine without the library, for comparisons.
 func NewPlain(ctx context.Context, cfg Config, _ raw.Plain) (*Engine, error) {
 	cfg.library = []stdlib.File{{Name: "airlock:plain.js", Source: plainLibrary}}
 	cfg.SkipSelfTest = true
 	return New(ctx, cfg)
 }
 
-// NewBasic makes an engine without the web platform, Node's modules and Intl, to compare times with.
+// NewBasic makes an engine without the web platform, Node's modules and Intl, for comparisons of time.
 func NewBasic(ctx context.Context, cfg Config, _ raw.Basic) (_ *Engine, err error) {
 	if cfg.library, err = stdlib.Basics(); err != nil {
 		return nil, err

@@ -13,13 +13,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox/stdlib"
 )
 
-// guest is a guest at work for its run.
+// guest is the QuickJS guest of a run.
 type guest struct {
 	*run
 	in *quickjs.Instance
 }
 
-// call calls into the guest, and counts processor time while it is there.
+// call calls into the guest and counts the processor time of the call.
 func (g *guest) call(f quickjs.Value, args ...quickjs.Value) error {
 	return g.enter(func() error {
 		if err := g.in.Call(f, args...); err != nil {
@@ -29,7 +29,8 @@ func (g *guest) call(f quickjs.Value, args ...quickjs.Value) error {
 	})
 }
 
-// runTicks runs the callbacks of process.nextTick when no microtask is left, until there are none of both.
+// runTicks runs the callbacks of process.nextTick when no microtask is left, until neither callbacks nor microtasks are
+// left.
 func (g *guest) runTicks() error {
 	for g.stage.ticks {
 		g.stage.ticks = false
@@ -57,13 +58,13 @@ type turns interface {
 	fire(id int32) error
 	// settle hands an answer to the guest.
 	settle(c completion) error
-	// deliver hands an answer to the guest that is no request's.
+	// deliver hands an answer to the guest that belongs to no request.
 	deliver(c completion) error
 	// reject fails the code with the first rejection that nobody has handled, unless the code listens for those itself.
 	// It reports false if there is none.
 	reject() (bool, error)
-	// end completes the result of a run that has nothing left to wait for. Happened is whether anything has happened
-	// since the last call. If the code may go on, there is no result yet.
+	// end completes the result of a run that has nothing left to wait for. happened reports whether anything has
+	// happened since the last call. If the code may go on, there is no result yet.
 	end(happened bool) error
 }
 
@@ -73,7 +74,7 @@ type eventLoop struct {
 	guest turns
 }
 
-// toEnd returns when the run has its result, or has failed. Code that listens for the end of the loop may go on.
+// toEnd returns when the run has a result or has failed. Code that listens for the end of the loop may go on.
 func (r eventLoop) toEnd() error {
 	for first := true; ; first = false {
 		r.stage.happened = false
@@ -85,7 +86,7 @@ func (r eventLoop) toEnd() error {
 			return err
 		}
 		if !first && !happened {
-			return nil // the library does not ask twice for nothing
+			return nil // the library asks again only if something has happened
 		}
 	}
 }
@@ -171,7 +172,7 @@ func (g *guest) fire(id int32) error {
 	return g.call(g.image.Root(stdlib.RootFire), quickjs.Int(id))
 }
 
-// playNext makes the next thing happen that happened when the run was recorded.
+// playNext repeats the next event of the recorded run.
 func (r eventLoop) playNext() error {
 	e, err := r.outside.tape.PlayNext()
 	switch {
@@ -232,7 +233,7 @@ func (g *guest) settle(c completion) error {
 	return g.deliver(c)
 }
 
-// deliver hands an answer to the guest that is no request's.
+// deliver hands an answer to the guest that belongs to no request.
 func (g *guest) deliver(c completion) error {
 	if path := depth.Over(c.answer.JSON, "answer", g.limits.Depth); path != "" && c.err == nil {
 		c.err = hostops.Throw("RangeError", depth.Message("the answer", path, g.limits.Depth))

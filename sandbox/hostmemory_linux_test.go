@@ -20,13 +20,13 @@ import (
 
 const (
 	hostMemoryChild = "AIRLOCK_TEST_HOST_MEMORY_CHILD"
-	// hostMemoryLimit is what guests may take, all in all; hostMemoryRest, what the process takes besides: its own, what
-	// garbage waits to be collected, and the call stack of a guest that recurses as deep as it can.
+	// hostMemoryLimit is the memory that guests may take in total. hostMemoryRest is what the process takes in
+	// addition: its own memory, uncollected garbage, and the call stack of a guest that recurses as deep as it can.
 	hostMemoryLimit = 192 << 20
 	hostMemoryRest  = 256 << 20
 )
 
-// hoarders make the host hold as much as it will. All of them end at the memory limit.
+// hoarders make the host hold as much memory as possible. All of them end at the memory limit.
 var hoarders = map[string]string{
 	"AES-CBC of 80 MB": "$sync('crypto.aes', 'CBC', 1, buf(32), buf(16), buf(80 * M), buf(0))",
 	"AES-GCM": "try { $sync('crypto.aes', 'GCM:32', 0, buf(32), buf(12), buf(24 * M), buf(0)) } catch " +
@@ -82,7 +82,7 @@ func TestHostMemoryCounts(t *testing.T) {
 	}
 }
 
-// hoard runs everything that takes memory, as a function process would, and prints the peak of resident memory.
+// hoard runs all hoarders as a function process would, and prints the peak of resident memory.
 func hoard(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(200)

@@ -16,7 +16,7 @@ import (
 // hostCase is a script that makes the host work.
 type hostCase struct {
 	name, code string
-	ordinary   bool // it is to succeed
+	ordinary   bool // it must succeed
 }
 
 // hostCases returns all operations with all their arguments, and a few random ones. repeated makes each script call
@@ -74,7 +74,7 @@ func hostCases(t *testing.T, e *sandbox.Engine, grants sandbox.Grants, repeated 
 func TestHostOperationsEndInTime(t *testing.T) {
 	limit := 100 * time.Millisecond
 	slack := limit / 2 // that is, by half as much again
-	if raceEnabled {   // the detector slows down what makes the arguments, too
+	if raceEnabled {   // the race detector also slows down the code that makes the arguments
 		limit, slack = time.Second, 2*time.Second
 	}
 	e := exposed(t, nil, nil)
@@ -86,7 +86,7 @@ func TestHostOperationsEndInTime(t *testing.T) {
 		var r sandbox.Result
 		var err error
 		var over time.Duration
-		for try := range time.Duration(6) { // processor time, too, is longer on a machine that others use
+		for try := range time.Duration(6) { // processor time also grows when other processes use the machine
 			e.TakeLongestWork()
 			grants.Limits.CPU = limit * (1 + try/2) // making the arguments is part of it
 			r, err = e.Run(t.Context(),

@@ -48,11 +48,11 @@ func (m *memory) ReleaseAside(n int64) {
 }
 
 const (
-	// maxGarbage is how much of what was released may wait for the garbage collector. Go alone would wait until the heap
-	// has doubled, so that the process could take several times what its guests may.
+	// maxGarbage bounds the released memory that may wait for the garbage collector. Go alone would wait until the heap
+	// has doubled, and the process could take several times the memory of its guests.
 	maxGarbage = 32 << 20
-	// maxUnused is how much free heap may then wait to be used again. The rest goes back to the system: while a guest
-	// grows its own memory, Go has no use for it.
+	// maxUnused bounds the free heap that is kept for reuse. The rest is returned to the system, because Go does not
+	// need it while a guest grows its own memory.
 	maxUnused = 32 << 20
 )
 
@@ -73,8 +73,8 @@ func (e *Engine) discard(n int64) {
 	runtime.GC()
 }
 
-// abandon counts as garbage what a run held when it ended. Its requests end with it, each on its own goroutine; abandon
-// gives them a moment.
+// abandon counts as garbage the memory that a run held when it ended. It waits a moment for the goroutines of its
+// requests, which end with it.
 func (r *run) abandon() {
 	held := r.memory.Held()
 	for range maxYields {

@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// hostileNames are names that leave a string, a template, a comment, a pattern or a line where they are not quoted for
-// the language that they stand in, or become other names where they are quoted for another language.
+// hostileNames are names that break out of a string, a template, a comment, a pattern or a line unless they are quoted
+// for its language, or that become other names when they are quoted for the wrong language.
 var hostileNames = []string{
 	"'", `"`, "`", `\`, "${hit=1}", "`+(hit=1)+`", "');hit=1;('", `");hit=1;("`, "*/hit=1;/*", "*/ }; hit=1; ({ /*",
 	"//", "<!--", "-->", "</script>",
@@ -26,7 +26,7 @@ var hostileNames = []string{
 	"//# sourceMappingURL=file:///etc/passwd", "//# sourceURL=hit", "#!hit", "}])", "{{hit}}", "a=hit=1", "{a:x=hit=1}",
 }
 
-// A name of an export reaches its import, and nothing of it runs.
+// The name of an export reaches its import, and no part of the name runs.
 func TestExportNamesDoNotInject(t *testing.T) {
 	e := newEngine(t)
 	for _, name := range hostileNames {
@@ -46,7 +46,7 @@ func TestExportNamesDoNotInject(t *testing.T) {
 				"] === x, typeof hit]"
 			if form == "CommonJS" {
 				if name == "default" || name == "__proto__" {
-					continue // esbuild's rules for CommonJS: a default is the whole, and a prototype is none of its names
+					continue // in CommonJS, the default export is the whole module, and members of its prototype are not exports
 				}
 				code = "import { " + q + " as x } from './m.js'; [x, true, typeof hit]"
 			}
@@ -61,7 +61,7 @@ func TestExportNamesDoNotInject(t *testing.T) {
 	}
 }
 
-// A file is found by its own name and by no other, whether the name is written out or made up while the code runs.
+// A file is found by its own name and by no other, whether the code spells the name or computes it.
 func TestFileNamesDoNotInject(t *testing.T) {
 	e := newEngine(t)
 	for _, name := range hostileNames {
@@ -116,7 +116,7 @@ func TestFileNamesDoNotInject(t *testing.T) {
 	}
 }
 
-// A specifier that is not met is text in an error.
+// A specifier that cannot be resolved is only text in an error.
 func TestMissingSpecifiersDoNotInject(t *testing.T) {
 	e := newEngine(t)
 	for _, name := range hostileNames {

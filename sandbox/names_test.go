@@ -7,8 +7,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// Names that callers choose (of files, exports, specifiers, globals) are data in the code that is generated around
-// theirs.
+// Names that callers choose (of files, exports, specifiers, globals) remain data in the code that the host generates.
 func TestNamesDoNotInject(t *testing.T) {
 	e := newEngine(t)
 	for _, c := range []struct {

@@ -16,9 +16,9 @@ const seededEpoch = 946684800 * time.Second
 // clockGrain is the step in which guests see time pass, so that they cannot time what other guests do.
 const clockGrain = 100 * time.Microsecond
 
-// outside is the only way by which time, randomness and the world beyond the sandbox reach a run. What comes in by it
-// taints the run: another run of the same code may come to something else. Everything else that a guest sees is a
-// function of its code, its input and its grants.
+// outside is the only way in which time, randomness and answers from beyond the sandbox reach a run. Each of them
+// taints the run: another run of the same code may have another result. Everything else that a guest sees is a function
+// of its code, its input and its grants.
 type outside struct {
 	// now and entropy are the engine's.
 	now     func() time.Time
@@ -53,7 +53,7 @@ func (o *outside) begin(seed *int64, replay *Journal) error {
 	return nil
 }
 
-// taint notes that something from outside is about to reach the guest.
+// taint records that something from outside is about to reach the guest.
 func (o *outside) taint() { o.tainted = true }
 
 // origin returns the time that performance.now counts from, since the Unix epoch.
@@ -86,7 +86,7 @@ func (o *outside) timerClock() time.Duration {
 	return o.elapsed()
 }
 
-// secretSeed returns what placeholders of secrets are made of.
+// secretSeed returns the seed of the placeholders of secrets.
 func (o *outside) secretSeed() int64 {
 	o.taint()
 	return o.seed

@@ -39,7 +39,7 @@ type Package struct {
 	Tree func() (map[string][]byte, error)
 }
 
-// BundlePackage returns the code that a package and its dependencies come to, for a scan. A package cannot have the
+// BundlePackage returns the code of a package and its dependencies as one script, for a scan. A package cannot have the
 // name of a module of Node.
 func BundlePackage(name string, tree map[string][]byte) (string, error) {
 	if _, is := nodemodule.Name(name); is {
@@ -114,7 +114,7 @@ func (r importer) sourcePackages(script Script, ahead bool) (source.Packages, er
 	return out, nil
 }
 
-// mentions reports whether a name stands anywhere in the sources of a script.
+// mentions reports whether a name occurs anywhere in the sources of a script.
 func mentions(script Script, name string) bool {
 	if strings.Contains(script.Code, name) {
 		return true
@@ -127,7 +127,7 @@ func mentions(script Script, name string) bool {
 	return false
 }
 
-// An importer is what gives a run the packages that its code imports.
+// An importer provides a run with the packages that its code imports.
 type importer struct{ *run }
 
 // takePackages makes the run start from the image of the packages that its code imports. Where there is no such image,
@@ -193,15 +193,15 @@ func (r importer) imported() []PackageID {
 	return out
 }
 
-// The times that packages are shown while they load: 2033-02-14T05:08:09.101Z and 1987-07-23T17:46:58.321Z. What code
-// usually computes of a time or compares it with differs between them.
+// The times that packages see while they load: 2033-02-14T05:08:09.101Z and 1987-07-23T17:46:58.321Z. Most computations
+// and comparisons of a time have different results for the two.
 const (
 	loadClock      = 1_991_884_089_101 * time.Millisecond
 	otherLoadClock = 554_060_818_321 * time.Millisecond
 )
 
-// What the evaluation of packages may take. The largest libraries take two seconds of a processor, which a busy machine
-// stretches.
+// The limits of the evaluation of packages. The largest libraries take two seconds of processor time, and more on a
+// busy machine.
 const (
 	loadCPU  = 5 * time.Second
 	loadWall = 30 * time.Second
@@ -302,7 +302,8 @@ func (r importer) evaluateAt(clock time.Duration, s *source.Source, globals stri
 	return im, l.asked, err
 }
 
-// builder returns a run that evaluates packages for r. It has what packages can observe, and limits of its own.
+// builder returns a run that evaluates packages for r. It has the grants that packages can observe, and limits of its
+// own.
 func (r importer) builder() *run {
 	return r.engine.newRun(r.ctx, Grants{Eval: r.grants.Eval, Files: r.grants.Files, Modules: r.grants.Modules,
 		Limits: Limits{MemoryBytes: r.engine.maxMemory, CPU: loadCPU, Wall: loadWall}})

@@ -23,8 +23,8 @@ const changesEverything = `
 	Symbol.prototype.description2 = 1;
 	exports.ok = true;`
 
-// TestPackageChangesBuiltins checks that what the top level of a package changes is seen by the runs that import it and
-// by no other, whoever their owner is and whatever they are granted.
+// TestPackageChangesBuiltins checks that only the runs that import a package see the changes that its top level makes,
+// whoever their owner is and whatever they are granted.
 func TestPackageChangesBuiltins(t *testing.T) {
 	e := newEngine(t)
 	packages := []sandbox.Package{packageOf("evil", "index.js", changesEverything), packageOf("good", "index.js",
@@ -64,7 +64,7 @@ func TestPackageChangesBuiltins(t *testing.T) {
 	}
 }
 
-// TestHostilePackages checks packages that want more than to be evaluated.
+// TestHostilePackages checks packages whose top level attacks the host or other runs.
 func TestHostilePackages(t *testing.T) {
 	e := newEngine(t)
 	const manifest = "package.json"

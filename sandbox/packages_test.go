@@ -98,7 +98,7 @@ func TestPackages(t *testing.T) {
 		{"a package that throws", `let n; try { require("throws") } catch (e) { n = e.name }; n`, `"TypeError"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for range 3 { // makes the image, uses it, and uses what was compiled in it
+			for range 3 { // makes the image, uses it, and uses the code that was compiled in it
 				r := run(t, e, sandbox.Script{Code: c.code, TypeScript: c.name == "TypeScript"},
 					sandbox.Grants{Packages: packages, Modules: []string{"path"}})
 				if string(r.Value) != c.value || r.Error != "" {

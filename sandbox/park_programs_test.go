@@ -17,8 +17,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestParkedProgramsGoOn runs the programs that are compared with Node's, parks them at random between two callbacks or
-// two microtasks, and continues each in another guest. They end as if they had never waited.
+// TestParkedProgramsGoOn runs the programs whose output is compared with Node's, parks them at random between two
+// callbacks or two microtasks, and continues each in another guest. They end as if they had never parked.
 func TestParkedProgramsGoOn(t *testing.T) {
 	e := newEngine(t)
 	parked := 0

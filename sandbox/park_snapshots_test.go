@@ -85,9 +85,9 @@ func TestRefusedSnapshots(t *testing.T) {
 	}
 }
 
-// TestScribbledMemory resumes guests that wrote anything to all of their memory. A guest may do that whether it waits
-// or not. What it gets by waiting is checked to be nothing: the run ends within its limits, and the next is unharmed. A
-// guest whose code is overwritten may end in any way, with a result too.
+// TestScribbledMemory resumes guests whose whole memory was overwritten. A guest may do that at any time and must gain
+// nothing by parking: the run ends within its limits, and the next run is unharmed. A guest whose code is overwritten
+// may end in any way, even with a result.
 func TestScribbledMemory(t *testing.T) {
 	e := newEngine(t)
 	script := sandbox.Script{Code: "await airlock.sleep('1 day'); for (;;) {}"}
@@ -138,7 +138,7 @@ func scribbled(random *rand.Rand, changes []byte, size uint32, i int) []byte {
 		return out
 	}
 	switch i % 3 {
-	case 0: // the values of some words: their number and places stay
+	case 0: // the values of some words; their number and places stay
 		for range 1 + i/3 {
 			at := len(out) - 1 - random.IntN(6)
 			out[at] ^= byte(1 + random.IntN(255))

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// TestPositionsOfErrors checks that errors are reported where they happened, in all kinds of code, and that frames
-// are reported where they called.
+// TestPositionsOfErrors checks that errors are reported where they happened, in all kinds of code, and frames at the
+// position of their call.
 func TestPositionsOfErrors(t *testing.T) {
 	e := newEngine(t)
 	const before = "const none = null; let some = {};\nfunction thrower() { throw new Error('x') }\n"

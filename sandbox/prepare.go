@@ -107,9 +107,8 @@ type watch struct {
 
 func (r *run) watch() *watch { return &watch{r: r, began: time.Now(), cpu: cputime.Process()} }
 
-// used returns the processor time of the work: that of the process since it began, shared equally with the other runs
-// in progress, and no more than the time that has passed. The work itself is spread over goroutines that cannot be
-// told apart.
+// used estimates the processor time of the work: the time of the process since it began, shared equally with the other
+// runs in progress, and at most the time that has passed. The work is spread over goroutines that cannot be told apart.
 func (w *watch) used() time.Duration {
 	return min((cputime.Process()-w.cpu)/time.Duration(w.runs()), time.Since(w.began))
 }
@@ -137,7 +136,7 @@ func (w *watch) check() error {
 	return nil
 }
 
-// beat checks the memory of the process too, which takes longer to find out.
+// beat checks the limits and the memory of the process, which takes longer to measure.
 func (w *watch) beat() error {
 	if err := w.check(); err != nil {
 		return err
@@ -172,8 +171,8 @@ func (l Limits) unprepared(limit Limit) error {
 	return l.exceeded(limit)
 }
 
-// A crew calls functions on goroutines that stay, with the stacks that they have: growing the stack of a new goroutine
-// takes longer than preparing a short script. Its methods are safe for concurrent use.
+// A crew calls functions on goroutines that it reuses together with their grown stacks: growing the stack of a new
+// goroutine takes longer than preparing a short script. Its methods are safe for concurrent use.
 type crew struct {
 	work chan func()
 	quit chan struct{}
@@ -190,7 +189,7 @@ func (c crew) run(f func()) {
 	}
 }
 
-// stay calls f, and what run brings later, until the crew is dismissed.
+// stay calls f, and then the functions that run passes on, until the crew is dismissed.
 func (c crew) stay(f func()) {
 	for {
 		f()
@@ -202,11 +201,11 @@ func (c crew) stay(f func()) {
 	}
 }
 
-// dismiss ends the goroutines that are idle, and the others when they become so. It may be called once.
+// dismiss ends the idle goroutines, and the others when they become idle. It may be called once.
 func (c crew) dismiss() { close(c.quit) }
 
-// takeSource turns the code into what the engine compiles. An error ends the run; the result says what is wrong with
-// the code.
+// takeSource turns the code into the text that the engine compiles. An error ends the run; the result says what is
+// wrong with the code.
 func (r *run) takeSource(script Script, v *version) error {
 	if v != nil && v.loaded {
 		r.source = v.source

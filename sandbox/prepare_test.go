@@ -10,13 +10,13 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// repeated returns head, then unit as often as fills n bytes, then tail as often.
+// repeated returns head, then unit repeated to fill n bytes, then tail as many times.
 func repeated(n int, head, unit, middle, tail string) string {
 	times := n / max(len(unit)+len(tail), 1)
 	return head + strings.Repeat(unit, times) + middle + strings.Repeat(tail, times)
 }
 
-// shapes are the ways to make a parser or a transform work or recurse without a bound, as repeated takes them.
+// shapes are the arguments of repeated that make a parser or a transform work or recurse without bound.
 var shapes = map[string][4]string{
 	"dotted namespace": {"namespace a", ".a", "{}", ""}, "new": {"", "new ", "a", ""}, "labels": {"", "a:", ";", ""},
 	"commas":    {"", "1,", "1", ""},

@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// world is everything that can differ between two runs of the same code.
+// world holds everything that can differ between two runs of the same code.
 type world struct {
 	*sandbox.Engine
 	grants sandbox.Grants
@@ -34,14 +34,14 @@ func worlds(t *testing.T) (a, b world) {
 		grants := allGrants(func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.Marshal(year) })
 		grants.Limits = sandbox.Limits{Wall: 20 * time.Second, CPU: 150 * time.Millisecond, FileBytes: 64 << 20}
 		if raceEnabled {
-			grants.Limits.CPU *= 20 // the race detector makes everything that much slower
+			grants.Limits.CPU *= 20 // the race detector makes everything slower by this factor
 		}
 		return world{exposed(t, now, endless(random)), grants}
 	}
 	return one(2001, 3), one(2031, 7)
 }
 
-// endless returns a reader of numbers that starts at random.
+// endless returns a reader of numbers from a random start.
 func endless(random byte) io.Reader {
 	next := random
 	return readerFunc(func(p []byte) (int, error) {
@@ -92,7 +92,7 @@ func compare(t *testing.T, a, b world, name, code string, context map[string]jso
 	return first.Pure, false
 }
 
-// reaching are the operations that let something from outside in. All others leave a run pure.
+// reaching are the operations that let data from outside in. All others leave a run pure.
 var reaching = map[string]bool{
 	"random": true, "timeOrigin": true, "setup": true, "tool": true, "fetch.send": true, "fetch.abort": true,
 	"crypto.generate": true, "crypto.oaep": true,
@@ -105,7 +105,7 @@ func TestPurityOfHostOperations(t *testing.T) {
 	a, b := worlds(t)
 	keys := material(t)
 	small := strings.Replace(prelude, "FULL = 16 * M", "FULL = 1 << 12", 1)
-	// What a guest learns of its grants contains the random placeholders of secrets: runs without any come first.
+	// The setup of a guest contains the random placeholders of secrets, so runs without secrets come first.
 	a.grants.Network.Secrets, b.grants.Network.Secrets = nil, nil
 	for _, c := range hostCases(t, a.Engine, a.grants, false) {
 		name, _, _ := strings.Cut(c.name, " ")
@@ -121,7 +121,7 @@ func TestPurityOfHostOperations(t *testing.T) {
 	}
 }
 
-// TestPurityOfPrograms tries every way by which a program could tell two runs apart.
+// TestPurityOfPrograms tries every way in which a program could tell two runs apart.
 func TestPurityOfPrograms(t *testing.T) {
 	a, b := worlds(t)
 	pure := map[string]bool{

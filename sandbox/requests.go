@@ -15,7 +15,7 @@ import (
 // works on a goroutine of its own.
 type requests struct {
 	ctx context.Context // ends with the run
-	// counted are the operations that count as API calls. followUps continue what one of them began, and do not.
+	// counted are the operations that count as API calls. followUps continue one of them and do not count.
 	counted, followUps map[string]hostops.Request
 
 	completions chan completion
@@ -40,7 +40,7 @@ type completion struct {
 const (
 	// maxPayload bounds the payload of a request, in UTF-16 units. Tools and fetch take less.
 	maxPayload = 16 << 20
-	// requestRoom is what a waiting request takes besides its payload: a goroutine and its place in tables.
+	// requestRoom is the memory that a waiting request takes besides its payload: a goroutine and table entries.
 	requestRoom = 16 << 10
 )
 
@@ -156,7 +156,7 @@ func hashOf(c *hostops.Call, text string) (string, error) {
 
 func shortHash(sum []byte) string { return hex.EncodeToString(sum[:8]) }
 
-// recordedError returns an error as a journal has it, nil for none: the name and the message of an exception, or
+// recordedError returns the form of an error in a journal, nil for none: the name and the message of an exception, or
 // "limit" and the name of the limit, which ends a repeated run by itself.
 func recordedError(err error) *[2]string {
 	if err == nil {

@@ -32,8 +32,8 @@ type Result struct {
 	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers,
 	// garbage collection) and that no limit ended the run: every run of the same script and grants has this result.
 	Pure bool
-	// Warm reports that the run started after the top level of its Version. Cold says why runs of that Version cannot:
-	// what the code does while it loads. Both are empty for scripts without a Version.
+	// Warm reports that the run started after the top level of its Version. Cold says why runs of that Version cannot
+	// do so: what the code does while it loads. Both are empty for scripts without a Version.
 	Warm bool
 	Cold string
 	// Packages are those of Grants.Packages that the code imports.

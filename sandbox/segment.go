@@ -22,7 +22,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/vfs"
 )
 
-// A segment is a run on the way into a snapshot, or out of one. What is in a snapshot:
+// A segment is a run that ends with a snapshot or begins with one. A snapshot holds:
 //
 //	the guest   what its memory has and the library's image has not. Everything in it is hostile, before and after.
 //	the host    what the host keeps for the guest: timers, waits, files, output, random numbers, what was used
@@ -98,8 +98,7 @@ func (r *run) ended(in *quickjs.Instance, err error) (Result, error) {
 	return r.finish(in), nil
 }
 
-// refused returns the result of a run whose snapshot exceeds a limit of the run, or the error of a snapshot that is
-// none.
+// refused returns the result of a run whose snapshot exceeds a limit of the run, or the error for an invalid snapshot.
 func (g segment) refused(err error) (Result, error) {
 	if errors.Is(err, quickjs.ErrDelta) {
 		return Result{}, fmt.Errorf("%w: %w", ErrSnapshot, err)
@@ -149,7 +148,7 @@ func (g segment) encode(s *snapshot.State) ([]byte, error) {
 	return text, err
 }
 
-// facts are what a result says of how its run began.
+// facts are the members of a result that say how its run began.
 type facts struct {
 	Warm         bool        `json:"warm,omitempty"`
 	Cold         string      `json:"cold,omitempty"`
@@ -234,7 +233,7 @@ func (g segment) takeState(s *snapshot.State) error {
 	return nil
 }
 
-// goesOn makes the run count on from what earlier segments used.
+// goesOn adds the usage of earlier segments to that of the run.
 func (g segment) goesOn(s *snapshot.State) {
 	r := g.run
 	r.stage.settled, r.stage.hasValue, r.stage.logsDropped = s.Stage.Settled, s.Stage.HasValue, s.Stage.LogsDropped
@@ -375,7 +374,7 @@ func (g segment) fits(x *snapshot.Wait, a Answer) error {
 	return schema.Fits(g.ctx, x.Schema, a.Value)
 }
 
-// goOn continues a guest with answers to what it waits for.
+// goOn continues a guest with the answers to its waits.
 func (g *guest) goOn(answers []Answer) error {
 	loop := eventLoop{g.run, g}
 	g.parkAmid()
@@ -414,7 +413,7 @@ func (g *guest) parkAmid() {
 	})
 }
 
-// abortLost rejects what the guest still awaits of an earlier segment and nothing can answer.
+// abortLost rejects the requests of an earlier segment that the guest still awaits and nothing can answer.
 func (g *guest) abortLost() error {
 	for _, id := range g.requests.lost {
 		if g.stage.failed {
@@ -428,7 +427,7 @@ func (g *guest) abortLost() error {
 	return nil
 }
 
-// decided hands the answer to a durable wait to the guest, or makes the call that it approves.
+// decided passes the answer to a durable wait to the guest, or makes the call that the answer approves.
 func (r eventLoop) decided(a Answer) error {
 	x := *r.waits.find(a.Seq)
 	r.waits.pending = slices.DeleteFunc(r.waits.pending, func(p snapshot.Wait) bool { return p.Seq == a.Seq })

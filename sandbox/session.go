@@ -59,10 +59,10 @@ func (e *Engine) Step(ctx context.Context, from []byte, script Script, grants Gr
 		return g.refused(err)
 	}
 	defer in.Close()
-	in.EnableEval() // compiling needs it; execute takes it away
+	in.EnableEval() // compiling needs it; execute removes it
 	own := &guest{r, in}
 	if err = own.abortLost(); err == nil && !r.stage.failed {
-		r.rejected = nil // nobody has had the chance to handle those
+		r.rejected = nil // no code could have handled these yet
 		err = own.execute(script)
 	}
 	return r.ended(in, err)

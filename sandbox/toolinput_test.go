@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// asks is a tool of a server that asks for a number, until it is given 0.
+// asks is a tool of a server that asks for a number until it gets 0.
 func asks(name string, request toolinput.Request) sandbox.Tool {
 	return sandbox.Tool{Name: name, CallVia: func(http.RoundTripper) func(
 		context.Context, json.RawMessage) (json.RawMessage, error) {

@@ -27,7 +27,7 @@ func (t Tool) config(depth int, memory hostops.Background) tool.Config {
 	}
 }
 
-// errNobody is the error of a call of a durable tool, which nothing makes.
+// errNobody is the error of a direct call of a durable tool.
 var errNobody = errors.New("a durable tool has no endpoint")
 
 // toolset are the tools of a run, by name.
@@ -150,7 +150,8 @@ func callTool(ctx context.Context, r *run, t *tool.Tool, params string) (json.Ra
 // rejected is the name of the error by which a person refuses. A tool that asked learns of it.
 const rejected = "RejectedError"
 
-// asked is what a wait for input keeps of the call, as JSON in its Args. Its Name is the name of the tool.
+// asked is the part of a call that a wait for input keeps, as JSON in its Args. The wait's Name is the name of the
+// tool.
 type asked struct {
 	Params string          `json:"params"`
 	State  json.RawMessage `json:"state"`
@@ -188,7 +189,7 @@ func (w *waits) asking(name string, call hostops.Request) hostops.Request {
 	}
 }
 
-// callWithInput calls a tool again with the answer to what it asked for.
+// callWithInput calls a tool again with the input that it asked for.
 func (r eventLoop) callWithInput(x snapshot.Wait, a Answer) error {
 	response := a.Args
 	if !a.Call {
@@ -212,7 +213,7 @@ func (r eventLoop) callWithInput(x snapshot.Wait, a Answer) error {
 	})
 }
 
-// callAgain makes the call that an answer to x, which is recorded, asks for.
+// callAgain makes the call that the recorded answer to x asks for.
 func (r eventLoop) callAgain(
 	x snapshot.Wait, toolName string, answer json.RawMessage,
 	with func(ctx context.Context, call hostops.Request) (hostops.Answer, error),

@@ -18,7 +18,8 @@ const DefaultWarmBytes = 48 << 20
 // maxVersions bounds the versions that are remembered, with an image or without.
 const maxVersions = 64
 
-// versionKey holds everything that loading code can observe: two runs with the same key load the same.
+// versionKey holds everything that loading code can observe: loading has the same result for two runs with the same
+// key.
 type versionKey struct {
 	version string
 	eval    bool
@@ -60,8 +61,8 @@ func newVersions(limit int64) *versions {
 	return &versions{limit: limit, by: map[versionKey]*list.Element{}, order: list.New()}
 }
 
-// take returns the version of a script, a new one if it is unknown. It returns nil if the script has no version, or
-// if its run reports on every statement and so must begin at the first. release ends what take began.
+// take returns the version of a script, a new one if it is unknown. It returns nil if the script has no version, or if
+// its run reports every statement and so must run the first one itself. release ends what take began.
 func (v *versions) take(script Script, grants Grants) (*version, error) {
 	if script.Version == "" || grants.Debug != (Debug{}) {
 		return nil, nil // no version
@@ -185,7 +186,7 @@ func modulesKey(names []string) string {
 	return strings.Join(slices.Sorted(slices.Values(names)), "\n")
 }
 
-// broughtAlong returns the globals that a run has and the library has not, and whether they are enumerable.
+// broughtAlong returns the globals that a run adds to those of the library, and whether they are enumerable.
 func broughtAlong(script Script, g Grants) map[string]bool {
 	names := map[string]bool{"input": false}
 	for _, t := range g.Tools {

@@ -21,7 +21,7 @@ import (
 // Waits lets a run park: end while its guest waits for people, events or time, and continue in a later segment from
 // what [Parked].Snapshot holds. A run parks when everything that its guest still awaits is durable: an approval, an
 // event, a sleep of ten seconds or more, or a call of a durable tool. Requests and timers that fire once finish first.
-// Repeating timers and timers that nobody waits for go on for Grace, and then in the next segment.
+// Repeating and unreferenced timers go on for Grace, and then in the next segment.
 type Waits struct {
 	// MaxPending bounds the durable waits of a run at one time. 0 grants no waits: airlock.sleep, airlock.waitForEvent,
 	// airlock.approve and tools that need them throw an error.
@@ -142,14 +142,15 @@ type waits struct {
 	tools    toolset
 	next     int
 	pending  []snapshot.Wait // by Seq
-	// quiet is since when the run only waits for these, by the clock of timers; negative if it does more.
+	// quiet is the time, by the clock of timers, since which the run waits only for these; it is negative while the run
+	// does more.
 	quiet time.Duration
 }
 
 // errParked ends the segment of a run that parks.
 var errParked = errors.New("the run waits")
 
-// A pendingError is the answer to a request that has become a durable wait.
+// A pendingError is returned for a request that has become a durable wait.
 type pendingError struct{ wait snapshot.Wait }
 
 func (*pendingError) Error() string { return "the request waits" }
@@ -192,7 +193,7 @@ func (g segment) grantWaits() {
 	}
 }
 
-// wish is the payload of a request for a durable wait.
+// wish is the payload of the request for a durable wait.
 type wish struct {
 	Ms                  *float64
 	Name, Title, Detail string
@@ -273,7 +274,7 @@ func (r eventLoop) answered(c completion) error {
 		return r.guest.settle(c)
 	}
 	x := begun.wait
-	if c.seq == 0 { // the call was not expected to wait
+	if c.seq == 0 { // the call must not wait
 		r.waits.next++
 		c.seq = r.waits.next
 	}
@@ -296,7 +297,7 @@ func (r eventLoop) keep(x snapshot.Wait) error {
 	return r.memory.Charge(roomOf(x))
 }
 
-// roomOf returns what a wait takes of the run's memory.
+// roomOf returns how much of the run's memory a wait takes.
 func roomOf(x snapshot.Wait) int64 {
 	return waitRoom + int64(len(x.Args)+len(x.Name)+len(x.Title)+len(x.Detail)+len(x.Schema))
 }
@@ -363,7 +364,7 @@ func (w *waits) waiting() []Waiting {
 	}
 	for _, x := range w.pending {
 		if forInput(&x) {
-			x.Name, x.Args = "", nil // these are for the call that comes after the answer
+			x.Name, x.Args = "", nil // these belong to the call that follows the answer
 		}
 		out = append(out, Waiting{Seq: x.Seq, Kind: x.Kind, Tool: x.Tool, Args: x.Args, Name: x.Name, DueAt: at(x.DueAt),
 			ExpiresAt: at(x.ExpiresAt), Title: x.Title, Detail: x.Detail, Schema: x.Schema})

@@ -8,8 +8,8 @@
 //
 // Each test262 test runs twice, in the sandbox and in the engine as it comes: a test that passes there and fails here
 // is always a failure. Beyond that, what passed is compared by folder with a file in expected, of which each suite has
-// one for every engine build (ENGINE_BUILD): fewer than there is a regression. Where a suite's version has other tests
-// than the recorded one, a folder is held against its floor instead.
+// one for every engine build (ENGINE_BUILD): fewer than recorded is a regression. Where a suite's version has other
+// tests than the recorded one, a folder must reach its recorded percentage instead.
 //
-// What the sandbox forbids, tests cannot have: hooks.go lists it.
+// Tests that need what the sandbox forbids cannot pass: hooks.go lists those.
 package conformance

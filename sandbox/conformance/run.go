@@ -66,7 +66,7 @@ func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = plain.Close(ctx) }() // what matters of it has been reported
+		defer func() { _ = plain.Close(ctx) }() // everything relevant has been reported
 		suite := &test262{dir: cfg.Test262Dir, filter: cfg.Filter, ours: ours, plain: plain,
 			progress: cfg.progress(w, "test262")}
 		report, err := suite.run(ctx)

@@ -137,7 +137,7 @@ func (s *test262) one(ctx context.Context, rel string) error {
 	return nil
 }
 
-// unstable is a test that quickjs-ng 0.15.1 passes or fails by what ran before it. Upstream leaves it out.
+// unstable is a test that quickjs-ng 0.15.1 passes or fails depending on what ran before it. Upstream leaves it out.
 const unstable = "language/identifier-resolution/assign-to-global-undefined.js"
 
 // tablesOnly are generated tests of every code point against the engine's tables, which do not know of strict mode: one

@@ -176,12 +176,12 @@ type outcome struct {
 	} `json:"tests"`
 }
 
-// elsewhere finds tests of interfaces that the sandbox does not have and does not promise.
+// elsewhere matches tests of interfaces that the sandbox does not have and does not promise.
 var elsewhere = regexp.MustCompile(
 	`\b(XMLHttpRequest|MessageChannel|MessagePort|WebAssembly|VideoFrame|Worker|FileReader|document|window|onload) ` +
 		`is not defined`)
 
-// callsDone finds tests that end themselves.
+// callsDone matches tests that end themselves.
 var callsDone = regexp.MustCompile(`(explicit_done|single_test)\s*:\s*true`)
 
 var statusNames = [...]string{"passed", "failed", "timed out", "did not run", "precondition failed"}

@@ -64,7 +64,8 @@
   };
   const known = 'sjdifOoc';
 
-  // shown returns what console.log prints of a value. What most programs print, texts and numbers, needs no options.
+  // shown returns the text that console.log prints for a value. Texts and numbers, which most programs print, need no
+  // options.
   const shown = (v, options) => {
     const type = typeof v;
     if (type === 'string') return v;

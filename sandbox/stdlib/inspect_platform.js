@@ -54,7 +54,8 @@
   });
   internal.showPlatform = show;
 
-  // pairs returns what an iterator of pairs, such as that of URLSearchParams, has left; undefined for anything else.
+  // pairs returns the remaining items of an iterator of pairs, such as that of URLSearchParams; undefined for anything
+  // else.
   inspecting.pairs = (v) => {
     const proto = p.getPrototypeOf(v);
     for (let i = 0; i < internal.pairIterators.length; i++) {

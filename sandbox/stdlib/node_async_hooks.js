@@ -1,6 +1,7 @@
-// Node's async_hooks, diagnostics_channel and tty. internal.context holds the stores of what runs now, a Map or undefined.
-// Callbacks of timers, microtasks and promises run in the context in which they were registered. Package source expresses
-// await by then in code that names async_hooks, since the engine's own await does not call then.
+// Node's async_hooks, diagnostics_channel and tty. internal.context holds the stores of the current context, a Map or
+// undefined. Callbacks of timers, microtasks and promises run in the context in which they were registered. In code
+// that names async_hooks, package source replaces await by calls of then, since the engine's own await does not call
+// then.
 (host, internal) => {
   'use strict';
   const { p, modules, define, nodeError } = internal;

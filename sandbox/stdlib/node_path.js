@@ -100,7 +100,7 @@
   const isSep = (c) => c === '/' || c === '\\';
   const segments = (path) => path.split(/[\\/]+/).filter(Boolean);
 
-  // rootOf returns the device of a Windows path, where what follows its root begins, and whether it is absolute.
+  // rootOf returns the device of a Windows path, the index after its root, and whether the path is absolute.
   const rootOf = (path) => {
     const share = /^[\\/]{2}([^\\/]+)[\\/]+([^\\/]+)/.exec(path);
     if (share) {
@@ -111,7 +111,7 @@
     const absolute = isSep(path[device.length]);
     return { device, end: device.length + (absolute ? 1 : 0), absolute };
   };
-  // cut returns where the root of a Windows path ends, and where its last part begins and ends.
+  // cut returns the index where the root of a Windows path ends, and those where its last part begins and ends.
   const cut = (path) => {
     const { end: root } = rootOf(path);
     let end = path.length;
@@ -151,7 +151,7 @@
       const given = parts.filter((p) => check(p, 'path') !== '');
       if (given.length === 0) return '.';
       const path = given.join('\\');
-      // Only a first part that names a share makes one of the whole.
+      // The joined path is a share only if its first part names one.
       return win32.normalize(/^[\\/]{2}[^\\/]/.test(given[0]) ? path : path.replace(/^[\\/]{2,}/, '\\'));
     },
     relative(from, to) {

@@ -28,7 +28,7 @@
     return call;
   };
 
-  // anyMethod returns an object whose every method is one tool, apart from what the language looks for by itself.
+  // anyMethod returns an object whose every method is one tool, except for the names that the language itself looks up.
   const anyMethod = (call) => new p.Proxy({}, {
     __proto__: null,
     get: (target, key) => typeof key !== 'string' || key in target || key === 'then' || key === 'toJSON' ? target[key] : call,
@@ -41,7 +41,7 @@
       let owner = has?.value;
       if (owner === null || (typeof owner !== 'object' && typeof owner !== 'function')) {
         if (any) owner = anyMethod(tool(name, blocking));
-        else owner = method === 'call' ? tool(name, blocking) : {}; // a tool that is named by one word is called by it, too
+        else owner = method === 'call' ? tool(name, blocking) : {}; // a tool with a one-word name can be called by that name, too
         p.defineProperty(globalThis, namespace, { __proto__: null, value: owner, writable: true, enumerable: false, configurable: true });
       }
       if (!any) p.defineProperty(owner, method, { __proto__: null, value: tool(name, blocking), writable: true, enumerable: true, configurable: true });

@@ -1,4 +1,4 @@
-// URLPattern. The host canonicalizes what a pattern says literally; the engine's regular expressions match.
+// URLPattern. The host canonicalizes the literal text of a pattern; the engine's regular expressions match.
 (host, internal) => {
   'use strict';
   const { p } = internal;
@@ -14,7 +14,7 @@
     return e;
   };
 
-  // Tokens of a pattern string: each has a type, the place at which it begins, and a value.
+  // Tokens of a pattern string: each has a type, the index at which it begins, and a value.
   const isStart = /[$_\p{ID_Start}]/u, isPart = /[$_\u200c\u200d\p{ID_Continue}]/u;
   const characterAt = (s, i) => codePointAt(s, i) > 0xffff ? p.slice(s, i, i + 2) : s[i];
   const inName = (c, first) => p.regexpExec(first ? isStart : isPart, c) !== null;
@@ -85,7 +85,7 @@
   };
   const inRegExp = (s) => escape(s, '.+*?^${}()[]|/\\'), inPattern = (s) => escape(s, '+*?:{}()\\');
 
-  // Options of a component: what separates its segments, and what is taken for the prefix of a group.
+  // Options of a component: the separator of its segments, and the character that can be the prefix of a group.
   const options = (delimiter, prefix) => ({ __proto__: null, delimiter, prefix, segment: `[^${inRegExp(delimiter)}]+?` });
   const plain = options('', ''), ofHost = options('.', ''), ofPath = options('/', '/');
 
@@ -273,7 +273,8 @@
     return false;
   };
 
-  // A pattern of one string is divided among the components: rules holds, for each state, what ends its component.
+  // A pattern of one string is divided among the components: rules holds, for each state, the tokens that end its
+  // component.
   const rules = {
     __proto__: null,
     hostname: [[':', 'port', 1], ['/', 'pathname', 0], ['?', 'search', 1], ['#', 'hash', 1]],
@@ -368,8 +369,8 @@
     return result;
   };
 
-  // complete returns the components of init, of which those that its base URL has are taken from there. Of a pattern they
-  // are pattern strings, and else canonicalized.
+  // complete returns the components of init, completed by those of its base URL. The components of a pattern are
+  // pattern strings; others are canonicalized.
   const complete = (init, isPattern) => {
     const result = { __proto__: null };
     let base = null;
@@ -490,7 +491,7 @@
     exec(input = undefined, baseURL = undefined) { return match(this.#components, input, baseURL); }
   }
 
-  // valuesOf returns the components of what a pattern is compared with, or null if it is no URL.
+  // valuesOf returns the components of a pattern's input, or null if the input is no URL.
   const valuesOf = (input, baseURL) => {
     if (typeof input !== 'string') {
       if (baseURL !== undefined) throw new p.TypeError('The base URL belongs into the first argument');

@@ -1,4 +1,5 @@
-// airlock: waits that outlast the process. Go decides whether a run may wait, and refuses with a hint if it may not.
+// airlock: waits that can outlive the process. The host decides whether a run may wait, and refuses with a hint if it
+// may not.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;

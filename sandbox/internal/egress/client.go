@@ -101,7 +101,7 @@ func (e *Client) Do(ctx context.Context, out Request) (*Response, error) {
 		if !isRedirect(res.StatusCode) || location == "" || out.Redirect == "manual" {
 			return e.answer(res, t, method, swaps, hop > 0), nil
 		}
-		_ = res.Body.Close() // nothing more is wanted of it
+		_ = res.Body.Close() // the rest is not needed
 		switch {
 		case out.Redirect == "error":
 			return nil, hostops.Throw("TypeError",
@@ -190,7 +190,7 @@ func (e *Client) answer(res *http.Response, t *target, method string, swaps []sw
 	return in
 }
 
-// counted is a body whose bytes count as they are read.
+// counted is a body whose bytes are counted as they are read.
 type counted struct {
 	io.ReadCloser
 	client *Client

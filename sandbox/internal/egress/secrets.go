@@ -28,7 +28,7 @@ func Placeholder(seed int64, name string) string {
 // swap is a placeholder and the value that replaces it towards one host.
 type swap struct{ placeholder, value string }
 
-// swaps returns the secrets that may go to t.
+// swaps returns the replacements for the secrets that may go to t.
 func (e *Client) swaps(t *target) []swap {
 	if t.url.Scheme != "https" && !t.opened {
 		return nil
@@ -92,7 +92,7 @@ func inHeader(value string, swaps []swap) string {
 	return replaced(value, swaps, asIs)
 }
 
-// inURL puts secrets into path and query, escaped so that they cannot become more than that.
+// inURL puts secrets into path and query, escaped so that they cannot add to the URL's structure.
 func inURL(u *url.URL, swaps []swap) *url.URL {
 	out := *u
 	out.Path = replaced(u.Path, swaps, asIs)
@@ -153,8 +153,8 @@ type hider struct {
 	from    io.ReadCloser
 	swaps   []swap
 	longest int
-	pending []byte // read, not yet looked through to the end
-	ready   []byte // to be given out
+	pending []byte // read, and not yet searched to the end
+	ready   []byte // ready for the reader
 	err     error
 }
 
@@ -198,7 +198,7 @@ func (h *hider) look() {
 			}
 		}
 		if first < 0 || h.err == nil && first+h.longest > len(h.pending) {
-			break // a longer secret may yet begin there, or before
+			break // a longer secret may begin there, or before
 		}
 		out = append(append(out, h.pending[:first]...), h.swaps[which].placeholder...)
 		h.pending = h.pending[first+len(h.swaps[which].value):]

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 )
 
-// Whatever the borders of reads, a secret is never split so that a part of it shows.
+// Wherever reads end, no part of a secret shows.
 func TestHiderAcrossReads(t *testing.T) {
 	swaps := []swap{{"PLACE", "secret"}, {"OTHER", "sec"}}
 	const body = "a secret, secsecret and secre"
@@ -27,7 +27,7 @@ func TestHiderAcrossReads(t *testing.T) {
 	}
 }
 
-// Of two secrets one of which begins with the other, no part of the longer one shows.
+// If one secret is a prefix of another, no part of the longer one shows.
 func TestEchoesOfNestedSecrets(t *testing.T) {
 	both := echoes([]swap{{"OTHER", "sec"}, {"PLACE", "secret"}})
 	if got := hide("a secret", both); got != "a PLACE" {

@@ -7,8 +7,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// Call is one operation at work. What it copies or builds is charged to the memory limit of the run, and its work
-// counts against the run's time.
+// Call is one call of an operation. What the operation copies or builds is charged to the memory limit of the run, and
+// its work counts against the run's time.
 type Call struct {
 	Env
 	In      Guest

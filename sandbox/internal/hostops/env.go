@@ -18,7 +18,7 @@ type Env interface {
 	Poll(in Guest) error
 	// Random is the source of all of the guest's cryptographic randomness.
 	Random() io.Reader
-	// Taint notes that something from outside reaches the guest: another run of the same code may end differently.
+	// Taint records that something from outside reaches the guest: another run of the same code may end differently.
 	Taint()
 }
 

@@ -56,7 +56,8 @@ func AsLimit(err error) *LimitError {
 	return nil
 }
 
-// AsException returns err as the guest sees it: an *Exception as it is, any other error as an Error with its text.
+// AsException returns the form in which the guest sees err: an *Exception unchanged, any other error as an Error with
+// its text.
 func AsException(err error) *Exception {
 	if e, ok := err.(*Exception); ok { // made by the operation itself, never wrapped
 		return e

@@ -1,7 +1,7 @@
 // Package journal records everything that reaches a run from outside after it has started, and plays it back. A run
-// that is played back reads no clock, draws nothing and calls nobody.
+// that is played back reads no clock, draws no random numbers and makes no calls.
 //
-// A [Tape] stands between the run and the world. The run asks it for the time, for randomness and for the answers to
-// its calls, and the tape either passes the question on and records the answer, or answers from the events of an
-// earlier run. Package sandbox is the only importer.
+// The run asks a [Tape] for the time, for randomness and for the answers to its calls. The tape either passes the
+// request on and records the answer, or answers from the events of an earlier run. Package sandbox is the only
+// importer.
 package journal

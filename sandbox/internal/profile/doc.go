@@ -1,2 +1,2 @@
-// Package profile turns stacks that were sampled while a guest ran into a flame profile.
+// Package profile turns the sampled stacks of a guest into a flame profile.
 package profile

@@ -6,12 +6,11 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
-// Compiling takes longer than a short script runs, and what it does to a fresh guest's memory depends on the text
-// alone. So it can be taken down once, and be done to other fresh guests of the image by copying: some ten kilobytes
-// for a short script. No guest code has run by then. What a run brings along is put there later, or is among
-// ownFields.
+// Compiling takes longer than a short script runs, and its effect on a fresh guest's memory depends on the text alone.
+// So the effect is recorded once and copied into other fresh guests of the image: some ten kilobytes for a short
+// script. No guest code has run by then. The data of a run is added later, or is among ownFields.
 
-// Compiled is what compiling left in memory. It is safe for concurrent use.
+// Compiled holds the changes that compiling made to memory. It is safe for concurrent use.
 type Compiled struct {
 	image   *Image
 	value   Value
@@ -37,7 +36,7 @@ func (in *Instance) Compiled(v Value) *Compiled {
 	facts := in.image.runtime.facts
 	pristine := in.image.regions.image.pristine
 	for _, page := range in.image.regions.image.touched(in.memory.mem, in.memory.size) {
-		// What lies on the stack is dead.
+		// Data on the stack is no longer used.
 		if at := page * osPage; at < facts.StackTop-rewrite.StackPages*rewrite.PageSize || at >= facts.StackTop {
 			c.compare(memory[at:at+osPage], pristine[at:at+osPage], at)
 		}
@@ -70,8 +69,8 @@ func (c *Compiled) Bytes() int { return len(c.data) + 8*len(c.changes) }
 // Ticks returns the work that compiling took.
 func (c *Compiled) Ticks() int64 { return c.ticks }
 
-// Take does to a fresh instance of the same image what compiling did, and returns the value. ok is false for an
-// instance of another image.
+// Take applies the changes to a fresh instance of the same image and returns the value. ok is false for an instance of
+// another image.
 func (in *Instance) Take(c *Compiled) (v Value, ok bool) {
 	memory, read := in.mod.Memory().Read(0, in.mod.Memory().Size())
 	if !read || in.dead || in.image != c.image {
@@ -94,7 +93,7 @@ func (in *Instance) Take(c *Compiled) (v Value, ok bool) {
 	return c.value, true
 }
 
-// ownFields is the number of fields that belong to a run. They are kept when an instance takes what was compiled.
+// ownFields is the number of fields that belong to a run. They are kept when an instance takes compiled code.
 const ownFields = 3
 
 func (im *Image) ownFields() [ownFields]change {

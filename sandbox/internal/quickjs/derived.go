@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
-// An image that comes from the library's is kept as its changes. What a file holds is hostile, as the memory of the
-// guest was that it comes from, so a file that somebody has altered can harm no more than the code that it was made of.
+// An image that comes from the library's is kept as its changes. The content of a file is hostile, as is the memory of
+// the guest that it comes from, so an altered file can do no more harm than the code that it was made of.
 //
 //	magic, length of the header (uint32), header (JSON), changes as in Delta
 

@@ -189,7 +189,7 @@ func (b *builder) instance(ctx context.Context, im *Image) (in *Instance, free f
 	if err != nil {
 		return nil, nil, err
 	}
-	unmap := func() { _ = unmapRange(mem) } // nothing can be done about it
+	unmap := func() { _ = unmapRange(mem) } // there is no way to recover
 	if in, err = im.runtime.instantiate(ctx, &region{mem: mem, cap: buildMemory}); err != nil {
 		unmap()
 		return nil, nil, err
@@ -201,22 +201,22 @@ func (b *builder) instance(ctx context.Context, im *Image) (in *Instance, free f
 // Now returns the epoch: an image must not depend on when it was built.
 func (b *builder) Now() time.Duration { return 0 }
 
-// Word leaves messages as they are.
+// Word keeps messages unchanged.
 func (b *builder) Word(*Instance, string, string) (string, bool) { return "", false }
 
-// Trace leaves frames as they are.
+// Trace keeps frames unchanged.
 func (b *builder) Trace(_ *Instance, frames string) (string, error) { return "\n" + frames, nil }
 
-// Rejected does nothing: nobody asks for rejections while an image is built.
+// Rejected does nothing: rejections do not matter while an image is built.
 func (b *builder) Rejected(*Instance, Value, bool) {}
 
-// MemoryRefused returns an error that nothing asks for: only its own size limits the builder's memory.
+// MemoryRefused returns an error. Only the size of the image limits the builder's memory.
 func (b *builder) MemoryRefused() error { return errors.New("the library does not fit into memory") }
 
 // Poll lets the library continue.
 func (b *builder) Poll(*Instance) error { return nil }
 
-// Call keeps what the library hands over last: its roots. Each gets a reference that is never dropped.
+// Call keeps the functions that the library hands over last, its roots. Each gets a reference that is never dropped.
 func (b *builder) Call(in *Instance, args Args) (Value, error) {
 	b.captured = args
 	for _, v := range args {
@@ -228,9 +228,8 @@ func (b *builder) Call(in *Instance, args Args) (Value, error) {
 	return Undefined, nil
 }
 
-// captureRaw is for builds that make a wrapper around the host function and none without. It takes the engine's host
-// function out of the wrapper that the build puts around it. The wrapper calls proxy.call(this, …): for one call,
-// Function.prototype.call is ours.
+// captureRaw takes the engine's host function out of the wrapper that some builds put around it. The wrapper calls
+// proxy.call(this, …), so Function.prototype.call is replaced for that one call.
 const captureRaw = `wrapper => {
 	const call = Function.prototype.call;
 	let raw;

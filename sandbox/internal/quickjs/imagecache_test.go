@@ -118,7 +118,7 @@ func FuzzImageFile(f *testing.F) {
 	})
 }
 
-// FuzzDerivedImage reads what claims to be an image that comes from the library's.
+// FuzzDerivedImage reads files that claim to hold an image derived from the library's.
 func FuzzDerivedImage(f *testing.F) {
 	f.Add([]byte(derivedMagic + "\x0e\x00\x00\x00" + `{"Size":65536}` + "\x01\x01abcdefgh"))
 	f.Add([]byte(derivedMagic + "\x40\x00\x00\x00" + `{"Size":65536,"Bits":1,"At":[8],"Added":[0]}                    `))

@@ -29,8 +29,8 @@ type Host interface {
 	// Trace returns the stack of an error that the guest makes, with a line break before each frame. frames is the
 	// engine's: "    at name (file:line:column)\n" for each. An error ends the run at once.
 	Trace(in *Instance, frames string) (string, error)
-	// Word returns the message that an error thrown by the engine gets, if it is not to keep its own. head is the error's
-	// name and message, frames as in Trace.
+	// Word returns the message that replaces that of an error thrown by the engine, if it is to be replaced. head is
+	// the error's name and message, frames as in Trace.
 	Word(in *Instance, head, frames string) (message string, ok bool)
 	// Rejected notes that a promise was rejected and not handled or, later, that it is handled after all.
 	Rejected(in *Instance, promise Value, handled bool)
@@ -65,7 +65,7 @@ type machine struct {
 	memory *region
 	ctx    instanceContext
 	dead   bool
-	cause  error // what ended it; nil after Close
+	cause  error // the error that ended it; nil after Close
 
 	entry  api.Function
 	stack  [maxEnter]uint64
@@ -151,7 +151,7 @@ func (in *machine) drop() {
 // Ticks returns how often the guest has been polled: a measure of its work that is the same on every machine.
 func (in *Instance) Ticks() int64 { return in.ticks }
 
-// Interrupted reports whether the last poll came between two instructions of interpreted code, and not from inside a
+// Interrupted reports whether the last poll came between two instructions of interpreted code and not from inside a
 // function of the engine. Only then may functions of the guest be called.
 func (in *Instance) Interrupted() bool { return in.interrupted }
 
@@ -209,8 +209,8 @@ func (in *machine) end(err error) error {
 	return err
 }
 
-// ended returns what ended the instance: an operation that finds a value unreadable continues, and the next call
-// returns why.
+// ended returns the error that ended the instance. An operation that cannot read a value continues, and the next call
+// returns this error.
 func (in *machine) ended() error {
 	if in.cause != nil {
 		return in.cause

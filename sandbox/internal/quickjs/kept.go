@@ -10,14 +10,14 @@ import (
 )
 
 // What is kept in the cache folder ends with a checksum of the rest, so that half a file is never used. The checksum is
-// CRC-32C, as in wazero's cache: SHA-256 took 2.5 ms of every start. It is no protection from who may write there;
-// functions/process checks the folder's owner and mode.
+// CRC-32C, as in wazero's cache: SHA-256 took 2.5 ms of every start. It does not protect from anybody who may write
+// there; functions/process checks the folder's owner and mode.
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errHalf = errors.New("the file is incomplete")
 
-// readKept returns what writeKept wrote.
+// readKept returns the content that writeKept wrote.
 func readKept(path string) ([]byte, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {

@@ -82,7 +82,7 @@ func (p *regions) get() (*region, error) {
 // put restores every page of r to the image and keeps the range for the next instance.
 func (p *regions) put(r *region) {
 	if err := p.image.reset(r.mem, r.size); err != nil {
-		_ = unmapRange(r.mem) // the range is lost to us either way
+		_ = unmapRange(r.mem) // the range cannot be reused either way
 		return
 	}
 	r.size = 0

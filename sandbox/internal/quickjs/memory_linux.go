@@ -219,10 +219,10 @@ const (
 
 func (b *backing) close() error {
 	if b.pagemap != nil && !b.borrowed {
-		_ = b.pagemap.Close() // it was only read
+		_ = b.pagemap.Close() // it was opened for reading only
 	}
 	if b.pristine != nil {
-		_ = unmapRange(b.pristine) // nothing can be done about it, and the process ends soon
+		_ = unmapRange(b.pristine) // there is no way to recover, and the process ends soon
 	}
 	return b.file.Close()
 }

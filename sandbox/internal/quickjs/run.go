@@ -85,7 +85,7 @@ func (im *Image) replace(used *Instance) {
 		}
 		next, err := im.prepare(context.Background())
 		if err != nil {
-			return // the next NewInstance returns the error
+			return // the next NewInstance reports the error
 		}
 		select {
 		case im.ready <- next:
@@ -128,10 +128,10 @@ func (in *Instance) LimitStack(n uint32) {
 // ErrException reports that JavaScript threw. Exception returns what.
 var ErrException = errors.New("JavaScript exception")
 
-// ErrNotFunction reports that source is more than a function.
+// ErrNotFunction reports that a source is not just one function.
 var ErrNotFunction = errors.New("the source is not a function and nothing else")
 
-// Compile returns the function that source is: an expression in parentheses. Nothing of source runs, even if it is
+// Compile returns the function that source holds, an expression in parentheses. Nothing of source runs, even if it is
 // more than that: the compiled code is checked before it runs.
 func (in *Instance) Compile(source string) (Value, error) {
 	return in.compileAt(in.image.scratch.filename, source)
@@ -160,8 +160,7 @@ func (in *Instance) compileAt(filename uint32, source string) (Value, error) {
 	return v, err
 }
 
-// Assemble evaluates source, of which only the host's own code may run by itself: a printer made it from a syntax
-// tree.
+// Assemble evaluates source that a printer made from a syntax tree, so only the host's own code in it can run.
 func (in *Instance) Assemble(source string) (Value, error) { return in.evaluate(source) }
 
 // AssembleAs assembles source whose frames in stacks have another file name.
@@ -221,7 +220,7 @@ func (in *Instance) evaluate(source string) (Value, error) {
 	return in.evalAt(in.image.scratch.filename, source, 0)
 }
 
-// evaluateAs evaluates source under another file name, which must outlive the instance. It is for building images.
+// evaluateAs evaluates source under another file name, which must outlive the instance. It is used for building images.
 func (in *Instance) evaluateAs(name, source string) (Value, error) {
 	p, err := in.alloc([]byte(name + "\x00"))
 	if err != nil {
@@ -378,7 +377,7 @@ func (in *heap) String(text string) (Value, error) {
 	return in.made(p, rewrite.OpString, uint64(p), uint64(len(text)))
 }
 
-// made calls the function that makes a value from the allocation p, and frees p.
+// made calls the engine's function that makes a value from the allocation p, and frees p.
 func (in *heap) made(p uint32, op, d, e uint64) (Value, error) {
 	v, err := in.enter(op, uint64(in.image.qctx), Value(in.image.scratch.filename), 0, d, e)
 	if err != nil {

@@ -141,7 +141,7 @@ func (r *Runtime) link(ctx context.Context) error {
 	return nil
 }
 
-// hostFunction returns what answers an imported function.
+// hostFunction returns the Go function behind an imported function.
 func hostFunction(module, name string) api.GoModuleFunc {
 	switch {
 	case module == rewrite.HostModule && name == rewrite.HostPoll:

@@ -140,7 +140,7 @@ func (r *Runtime) compileInto(ctx context.Context, dir string, module []byte) er
 	return nil
 }
 
-// keepCode moves the one file that wazero wrote below code to where it will look for the shell's.
+// keepCode moves the one file that wazero wrote below code to the place where wazero looks for the shell's code.
 func (r *Runtime) keepCode(ctx context.Context, dir, code, empty string, module []byte) error {
 	hollow, err := shell(module, r.facts)
 	if err != nil {

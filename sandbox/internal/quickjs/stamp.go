@@ -10,7 +10,7 @@ import (
 
 // Code that only keeps the time at which it loads, and computes nothing from it, leaves that time as a number here and
 // there in memory. Those numbers are found by loading twice, at two times, and comparing: nothing else may differ. A
-// run then starts with its own time in their places, as if it had loaded the code itself.
+// run then starts with its own time in these places, as if it had loaded the code itself.
 
 // Stamps are the places of a time in the memory of an image.
 type Stamps struct {

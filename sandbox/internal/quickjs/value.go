@@ -95,7 +95,7 @@ func (in *heap) joined(v Value) (flat Value, ok bool) {
 // reclaim frees the strings that joined made. Its callers let the guest run next.
 func (in *heap) reclaim() {
 	for _, v := range in.lent {
-		_, _ = in.enter(rewrite.OpRelease, uint64(in.image.qctx), v, 0, 0, 0) // a failure ends the run by itself
+		_, _ = in.enter(rewrite.OpRelease, uint64(in.image.qctx), v, 0, 0, 0) // a failure ends the run
 	}
 	in.lent = in.lent[:0]
 }
@@ -206,7 +206,7 @@ func (t Text) String() string {
 		return ""
 	}
 	b := t.Append(make([]byte, 0, t.Size()))
-	return unsafe.String(unsafe.SliceData(b), len(b)) // nobody else has b
+	return unsafe.String(unsafe.SliceData(b), len(b)) // b is not shared
 }
 
 // Str copies the string v out of guest memory as UTF-8; lone surrogates become U+FFFD. ok is false when v is not a

@@ -1,3 +1,3 @@
-// Package raw holds what conformance suites need of the sandbox and callers must not have: code that runs as plain
-// global scripts, and an engine without the library. Its types can be named below package sandbox only.
+// Package raw holds the access that conformance suites need and callers must not have: code that runs as plain global
+// scripts, and an engine without the library. Only packages below sandbox can use its types.
 package raw

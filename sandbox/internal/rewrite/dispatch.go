@@ -7,9 +7,9 @@ import (
 )
 
 // The module's function table never changes, but WebAssembly makes it again for every instance: some 550 entries that
-// wazero evaluates and allocates one by one, a quarter of what a short run costs. So the rewriting removes the table.
-// A call_indirect of a function type becomes a call of that type's dispatcher, an added function that branches on the
-// index and calls the entry directly. What it refuses is the same: an index with no entry of that type traps.
+// wazero evaluates and allocates one by one, a quarter of what a short run costs. So the rewriting removes the table. A
+// call_indirect of a function type becomes a call of that type's dispatcher, an added function that branches on the
+// index and calls the entry directly. It refuses the same calls: an index with no entry of that type traps.
 //
 //	dispatcher(parameters of the type …, index i32) results of the type
 //

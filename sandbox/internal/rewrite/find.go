@@ -47,7 +47,7 @@ func (f *finder) function(name string, also func(function uint64, code []wasm.In
 	return f.only(name, f.where(also))
 }
 
-// where returns the functions that accepts accepts.
+// where returns the functions for which accepts reports true.
 func (f *finder) where(accepts func(function uint64, code []wasm.Instruction) bool) (found []uint64) {
 	for i := range f.Bodies {
 		function := uint64(i) + f.Imported()
@@ -58,7 +58,7 @@ func (f *finder) where(accepts func(function uint64, code []wasm.Instruction) bo
 	return found
 }
 
-// of returns the instructions of a function. It has none where it is imported, or cannot be read.
+// of returns the instructions of a function. An imported or unreadable function has none.
 func (f *finder) of(function uint64) []wasm.Instruction {
 	code, ok := f.decoded[function]
 	if body := f.Body(function); !ok && body != nil {
@@ -117,7 +117,7 @@ func (f *finder) callsIndirectly(code []wasm.Instruction, encoded string) bool {
 	})
 }
 
-// says accepts functions that mention a text.
+// says returns a condition for functions that mention a text.
 func (f *finder) says(text string) func(uint64, []wasm.Instruction) bool {
 	at := f.Strings(text)
 	return func(_ uint64, code []wasm.Instruction) bool {

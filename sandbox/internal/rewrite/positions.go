@@ -6,11 +6,11 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
-// The engine knows where calls, operators and expression statements stand, and gives everything else the position of
-// what came before: reading a property of null in a declaration, a condition or a return was reported at an earlier
-// statement. So its parser is made to note more: where each statement begins, where each expression (what may stand
-// between commas) begins, and, behind an argument, the position of its call, so that a call is not taken for its last
-// argument. The position of a call is the name that is called and not, as the engine has it, what follows the
+// The engine records the positions of calls, operators and expression statements, and gives everything else the
+// position of what came before: reading a property of null in a declaration, a condition or a return was reported at an
+// earlier statement. So its parser is made to note more: where each statement begins, where each expression between
+// commas begins, and, after an argument, the position of its call, so that an error of the call is not reported at its
+// last argument. The position of a call is the name that is called and not, as in the engine, what follows the
 // parenthesis. Notes are opcodes that the engine removes from the code when it has made its table of positions from
 // them.
 //
@@ -20,7 +20,7 @@ import (
 //		result = js_parse_assign_expr2(s, flags)
 //		if ofCall && function == s.function && last note != line, column { note line, column, ofCall }
 //
-// Compilers have put the note of some functions into them. There the note is changed in place.
+// Compilers have inlined the note into some functions. There it is changed in place.
 
 // Fields of JSParseState: of the current token, and the function that is being compiled. All builds have them here.
 const (
@@ -90,7 +90,7 @@ func (p positions) postfix(e *edits) {
 	}
 }
 
-// changed leaves on the stack whether the last note differs from the three locals, or from s if they are 0.
+// changed pushes whether the last note differs from the three locals, or from s if they are 0.
 func (p positions) changed(a *assembler, function, line, column uint64) *assembler {
 	for i, note := range []struct {
 		global int

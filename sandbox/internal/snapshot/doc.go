@@ -26,7 +26,7 @@
 // field. Guest.Changes is described in package quickjs, at Delta.
 //
 // [Decode] is safe on arbitrary bytes. It allocates no more than its limit allows, and what it returns fits in that.
-// Encryption and authentication are the business of those who store snapshots.
+// Callers that store snapshots must encrypt and authenticate them.
 //
 // Package sandbox is the only importer. Start at [State].
 package snapshot

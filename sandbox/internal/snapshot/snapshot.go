@@ -42,7 +42,7 @@ func Encode(identity [32]byte, s *State, limit int64) ([]byte, error) {
 	out = append(out, identity[:]...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(len(c.b)))
 	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(c.b, castagnoli))
-	block := s2.EncodeSnappy(out[len(out):cap(out)], c.b) // Zstandard makes a third less of it, in ten times the time
+	block := s2.EncodeSnappy(out[len(out):cap(out)], c.b) // Zstandard saves a third and takes ten times as long
 	return out[:len(out)+len(block)], nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 const limit = 1 << 20
 
-// example returns a State in which every field has a value of its own.
+// example returns a State in which every field has a different value.
 func example() *State {
 	s := &State{}
 	n := int64(0)
@@ -201,7 +201,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzBody decodes bodies that no frame has to be made for.
+// FuzzBody decodes bodies without a frame around them.
 func FuzzBody(f *testing.F) {
 	for _, s := range []*State{example(), {Segment: 1}} {
 		s.NextWait = 1 << 20

@@ -31,7 +31,7 @@ type State struct {
 	// Setup is the hash of what the library was told of the grants.
 	Setup [32]byte
 	Files []File
-	// Facts are what the result says of how the run began, as JSON.
+	// Facts are the members of the result that say how the run began, as JSON.
 	Facts []byte
 }
 

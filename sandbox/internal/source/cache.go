@@ -60,7 +60,7 @@ func (c *Cache) Compiled(s *Source) *quickjs.Compiled { return s.compiled.Load()
 // KeepCompiled keeps the compiled form of s; nil is ignored.
 func (c *Cache) KeepCompiled(s *Source, compiled *quickjs.Compiled) {
 	if compiled == nil || s.compiled.Swap(compiled) != nil {
-		return // what it replaces belongs to an image that is gone, and has about the same size
+		return // the replaced entry belongs to an image that is gone, and has about the same size
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

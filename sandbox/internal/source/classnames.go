@@ -28,7 +28,8 @@ var renamedFunction = regexp.MustCompile(
 	`(?m)([;{}]\n|^//.*\n)( *)((?:async )?function\*? )([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+)\(`)
 
 // nameFunctions returns printed, in which functions that esbuild has renamed have their own names: those at the top,
-// and constructors, whose names are printed with their objects. Others are declared too often for what it costs.
+// and constructors, whose names are printed with their objects. For others, which are declared again and again, it
+// would cost too much.
 func nameFunctions(printed string, written func(text string) bool) string {
 	return renamedFunction.ReplaceAllStringFunc(printed, func(head string) string {
 		m := renamedFunction.FindStringSubmatch(head)

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// The parsers and printers that prepare code recurse, and a Go stack that outgrows its bound takes the process with
-// it. nesting is the linear pass in front of them. It estimates how deep they would recurse from the tokens alone:
-// brackets, and what nests without one, such as "new new", "a.b.c", "if (a) if (b)" and "A<B<C". Where a token is
+// The parsers and printers that prepare code recurse, and a Go stack that outgrows its bound takes the process with it.
+// nesting is the linear pass in front of them. It estimates how deep they would recurse from the tokens alone:
+// brackets, and nesting without brackets, such as "new new", "a.b.c", "if (a) if (b)" and "A<B<C". Where a token is
 // ambiguous it guesses; the watch in prepare.go of package sandbox catches what the guess misses.
 const (
 	maxNesting = 500   // brackets that are open at once
@@ -71,7 +71,7 @@ const (
 type level struct {
 	bracket byte // ( [ { or ` for the hole of a template
 	head    bool // it opens the head of if, for, while or with
-	// What nests inside it without a bracket. A comma ends expression, the end of a statement both.
+	// The nesting inside it without brackets. A comma ends that of expression, the end of a statement both.
 	statement, expression int
 	angles                int // how many of statement are <
 }
@@ -108,7 +108,7 @@ func (n *nesting) token(class tokenClass) {
 	n.control, n.dotted, n.fresh = false, false, false
 }
 
-// endStatement forgets what nested in the statement before.
+// endStatement resets the nesting of the statement before.
 func (n *nesting) endStatement() {
 	top := n.top()
 	n.depth -= top.statement + top.expression

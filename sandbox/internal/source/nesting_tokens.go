@@ -99,7 +99,7 @@ func (n *nesting) less(next byte) {
 	}
 	n.at++
 	if !n.ended() {
-		n.nest() // what follows a type assertion or stands in an element
+		n.nest() // the operand of a type assertion, or the content of an element
 	}
 	n.nestUntil()
 	n.top().angles++

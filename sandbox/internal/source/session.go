@@ -10,8 +10,7 @@ import (
 // A step of a session is a script whose declarations outlive it. They stay what they are, variables of the function
 // around the script, and its first statement tells the library how to read and write each of them. The library defines
 // a global for each name, which later steps meet. So a constant stays constant, closures and later steps share one
-// variable, and the step itself is as fast as any script. Code that the parser here does not accept, though the engine
-// does, leaves nothing.
+// variable, and the step itself is as fast as any script. Code that only the engine can parse leaves no declarations.
 
 // sessionHead has the parameters of the function around a step. start.js passes the last one.
 const sessionHead = "(async ($airlock, $airlock_m, $airlock_e, $airlock_p, $airlock_keep) => {"

@@ -1,3 +1,3 @@
-// Package timers has the timers of one run: what setTimeout and setInterval have set, in the order in which it is due.
-// It knows no clock: times are durations since the start of the run, which callers pass in.
+// Package timers holds the timers of one run, which setTimeout and setInterval set, in the order in which they are due.
+// It reads no clock: times are durations since the start of the run, which callers pass in.
 package timers

@@ -16,7 +16,7 @@ type timer struct {
 	due    time.Duration
 	period time.Duration
 	repeat bool
-	loose  bool // nobody waits for it
+	loose  bool // unreferenced
 	seq    int64
 	index  int
 }
@@ -30,7 +30,7 @@ type Queue struct {
 	loose int
 }
 
-// Add sets the timer id, in place of an earlier one of that id. A repeating timer is due again every period.
+// Add sets the timer id and replaces an earlier one of that id. A repeating timer is due again every period.
 func (t *Queue) Add(id int32, due, period time.Duration, repeat bool) {
 	if t.byID == nil {
 		t.byID = make(map[int32]*timer)

@@ -49,7 +49,7 @@ func HTTP(client *egress.Client, name, url, executionID string) Func {
 		defer held.Drop()
 		var text []byte
 		if in.Body != nil {
-			defer in.Body.Close() // it was read as far as is wanted
+			defer in.Body.Close() // the rest is not needed
 			if text, err = held.ReadAll(in.Body, maxAnswer+1); err != nil {
 				if limit := hostops.AsLimit(err); limit != nil {
 					return nil, limit

@@ -25,7 +25,7 @@ type decompressor struct {
 	handed bool // a piece of output, and waits to continue
 	ended  bool
 
-	input []byte // what the guest has written and feed does not have yet
+	input []byte // what the guest has written and feed has not received yet
 	last  bool   // it is the end
 	begun bool
 	room  int64 // charged, besides input

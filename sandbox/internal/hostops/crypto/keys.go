@@ -290,8 +290,8 @@ func generateRSA(c *hostops.Call, bits int) (*rsa.PrivateKey, error) {
 	}
 }
 
-// smallPrimes are what candidates are divided by first, and the bases of the rounds for those that are left. For random
-// candidates of these sizes a handful of rounds would do (FIPS 186-5, table B.1).
+// smallPrimes are the numbers that candidates are divided by first, and the bases of the rounds for the remaining
+// candidates. For random candidates of these sizes a handful of rounds would do (FIPS 186-5, table B.1).
 var smallPrimes = []int64{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73}
 
 // probablyPrime tests a large odd random number by rounds of Miller and Rabin. The standard library has the same test

@@ -176,8 +176,9 @@ func plainSignature(der []byte, size int) ([]byte, error) {
 	return out, nil
 }
 
-// smallOrder reports whether a point of the Edwards form of Curve25519 is one of the eight of small order. With them
-// anything verifies, and the standard refuses them. Both signs of x and the encodings beyond the field's size count.
+// smallOrder reports whether a point of the Edwards form of Curve25519 is one of the eight of small order. With such a
+// point any signature verifies, so the standard refuses them. Both signs of x and the encodings beyond the field's size
+// count.
 func smallOrder(point []byte) bool {
 	y := bytes.Clone(point)
 	y[31] &= 0x7f

@@ -28,7 +28,7 @@ func textLabel(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		hostops.CutChars(strings.ReplaceAll(label, "\x00", ""), 40))
 }
 
-// newLabels are labels that the standard has and the table of x/text lacks.
+// newLabels are labels of the standard that the table of x/text lacks.
 var newLabels = map[string]string{
 	"unicode11utf8": "utf-8", "unicode20utf8": "utf-8", "x-unicode20utf8": "utf-8",
 	"unicodefffe": "utf-16be",
@@ -40,7 +40,7 @@ func encodingName(label string) string {
 	label = strings.Trim(label, "\t\n\f\r ")
 	for i := range len(label) {
 		if label[i] <= ' ' || label[i] >= utf8.RuneSelf {
-			return "" // what other notions of white space and case would let pass
+			return "" // other definitions of white space and case would accept these
 		}
 	}
 	if name, ok := newLabels[strings.ToLower(label)]; ok {

@@ -133,7 +133,7 @@ type formWriter struct {
 	c    *hostops.Call
 	list []byte
 	at   int
-	paid int // how far the work is announced, and its output has room
+	paid int // how far the work is announced and memory for its output is reserved
 	out  hostops.Buffer
 }
 

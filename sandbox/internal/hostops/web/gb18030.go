@@ -10,7 +10,7 @@ func gb18030(d *decoder, dst, src []byte, last bool) (out, rest []byte, bad bool
 		if n == 0 && !last {
 			return dst, src, bad
 		}
-		if n == 0 { // the end, in the midst of a sequence
+		if n == 0 { // the end, inside a sequence
 			r, n = utf8.RuneError, len(src)
 		}
 		bad = bad || r == utf8.RuneError

@@ -3,7 +3,7 @@ package web
 import "strings"
 
 // The parser's time grows with the square of an authority's length and of a path's segments. A guest cannot be stopped
-// while it parses, so what no server would take is no URL: more of either than this.
+// while it parses, so a text with more of either than this is not accepted as a URL; no server would accept it either.
 const (
 	maxAuthority = 4096 // bytes
 	maxUserSigns = 1024 // at signs in it: each makes the parser encode again what precedes it
