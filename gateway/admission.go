@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/mcp"
-	"github.com/airlock-run/airlock/gateway/turns"
+	"github.com/airlock-run/airlock/gateway/semaphore"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/threat"
 )
@@ -28,7 +28,7 @@ func newAdmission(cfg Config, deps Deps) (*admission, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls, err := turns.New(mcp.CallsOfOne)
+	calls, err := semaphore.New(mcp.CallsOfOne)
 	if err != nil {
 		return nil, err
 	}

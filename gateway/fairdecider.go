@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
-	"github.com/airlock-run/airlock/gateway/turns"
+	"github.com/airlock-run/airlock/gateway/semaphore"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/scan"
 )
@@ -19,15 +19,15 @@ type fairDecider struct {
 	scanner CodeScanner // may be nil
 	cheap   *scan.Scanner
 	// local are the turns at this process's own time, remote those at the CodeScanner.
-	local, remote *turns.Turns
+	local, remote *semaphore.Fair
 }
 
 func newFairDecider(d Decider, scanner CodeScanner) (*fairDecider, error) {
-	local, err := turns.New(runtime.GOMAXPROCS(0))
+	local, err := semaphore.New(runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
 	}
-	remote, err := turns.New(ScanPlaces())
+	remote, err := semaphore.New(ScanPlaces())
 	return &fairDecider{policy: d, scanner: scanner, cheap: scan.New(), local: local, remote: remote}, err
 }
 
@@ -35,7 +35,7 @@ func newFairDecider(d Decider, scanner CodeScanner) (*fairDecider, error) {
 func ScanPlaces() int { return max(runtime.NumCPU(), 2) }
 
 // ScansAtOnce returns how many texts a CodeScanner scans at once.
-func ScansAtOnce() int { return ScanPlaces() + turns.Kept }
+func ScansAtOnce() int { return ScanPlaces() + semaphore.Kept }
 
 // decide decides whether an execution may run.
 func (f *fairDecider) decide(ctx context.Context, ask policy.Request) (policy.Decision, error) {
@@ -58,7 +58,7 @@ func (f *fairDecider) scannerFor(ask policy.Request) scan.Func {
 		if f.scanner == nil {
 			return scan.Result{}, errNoScanner
 		}
-		release, err := f.remote.Take(ctx, ask.Tenant, ask.Subject)
+		release, err := f.remote.Acquire(ctx, ask.Tenant, ask.Subject)
 		if err != nil {
 			return scan.Result{}, err
 		}
@@ -71,7 +71,7 @@ func (f *fairDecider) scannerFor(ask policy.Request) scan.Func {
 func (f *fairDecider) scanCheap(
 	ctx context.Context, ask policy.Request, t scan.Input,
 ) (found scan.Result, done bool, err error) {
-	release, err := f.local.Take(ctx, ask.Tenant, ask.Subject)
+	release, err := f.local.Acquire(ctx, ask.Tenant, ask.Subject)
 	if err != nil {
 		return scan.Result{}, false, err
 	}
@@ -82,7 +82,7 @@ func (f *fairDecider) scanCheap(
 
 // Turn implements api.Turns: it waits for a caller's turn at this process's own time.
 func (f *fairDecider) Turn(ctx context.Context, tenant, subject string) (release func(), err error) {
-	release, err = f.local.Take(ctx, tenant, subject)
+	release, err = f.local.Acquire(ctx, tenant, subject)
 	return release, notScanned(ctx, err)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/mcp"
-	"github.com/airlock-run/airlock/gateway/turns"
+	"github.com/airlock-run/airlock/gateway/semaphore"
 )
 
 // hanging is a server whose tool hangs until the call is given up, if its parameters say so.
@@ -32,7 +32,7 @@ func (hanging) Call(ctx context.Context, _ string, params json.RawMessage) (json
 // Calls that hang delay their own caller alone.
 func TestHangingCallsDelayNoOtherCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		calls, err := turns.New(mcp.CallsOfOne)
+		calls, err := semaphore.New(mcp.CallsOfOne)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/turns"
+	"github.com/airlock-run/airlock/gateway/semaphore"
 )
 
 // A ToolSource has the tools of the MCP servers that the deployment attaches. They are named "namespace:name" and
@@ -19,8 +19,8 @@ import (
 type ToolSource interface {
 	// Tools returns the tools without waiting. They must not be changed.
 	Tools() []execution.Tool
-	// Call calls a tool whose Via is execution.ToolOfCaller: the gateway has the way to its server. The text of an error
-	// is for guests.
+	// Call calls a tool whose Via is execution.ToolOfCaller: the gateway has the connection to its server. The text of
+	// an error is for guests.
 	Call(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error)
 	// Unlisted returns the servers whose tools are not known.
 	Unlisted() []execution.UnlistedServer
@@ -38,7 +38,7 @@ type RemoteTools struct {
 	NoDiscovery bool
 	// Calls are the turns of executions at the tools that Source calls. A server that hangs holds only the turns of those
 	// who call it. Required with a Source.
-	Calls *turns.Turns
+	Calls *semaphore.Fair
 }
 
 // CallsOfOne is how many tools of servers that are commands one caller may call at once.
@@ -113,7 +113,7 @@ func (r *RemoteTools) withCalls(s api.Submission, tools []execution.Tool) api.Su
 	if next := s.CallTool; len(ours) > 0 {
 		s.CallTool = func(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
 			if ours[tool] {
-				release, err := r.Calls.Take(ctx, s.Caller.Tenant, s.Caller.Subject)
+				release, err := r.Calls.Acquire(ctx, s.Caller.Tenant, s.Caller.Subject)
 				if err != nil {
 					return nil, errors.New("the execution ended before its turn to call " + tool)
 				}

@@ -1,4 +1,4 @@
-package turns_test
+package semaphore_test
 
 import (
 	"context"
@@ -6,21 +6,21 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/airlock-run/airlock/gateway/turns"
+	"github.com/airlock-run/airlock/gateway/semaphore"
 )
 
-func open(t *testing.T, places int) *turns.Turns {
+func open(t *testing.T, places int) *semaphore.Fair {
 	t.Helper()
-	out, err := turns.New(places)
+	out, err := semaphore.New(places)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-func take(t *testing.T, of *turns.Turns, tenant, caller string) func() {
+func take(t *testing.T, of *semaphore.Fair, tenant, caller string) func() {
 	t.Helper()
-	release, err := of.Take(t.Context(), tenant, caller)
+	release, err := of.Acquire(t.Context(), tenant, caller)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func take(t *testing.T, of *turns.Turns, tenant, caller string) func() {
 
 func TestNoPlaces(t *testing.T) {
 	t.Parallel()
-	if _, err := turns.New(0); err == nil {
+	if _, err := semaphore.New(0); err == nil {
 		t.Error("turns without places")
 	}
 }
@@ -44,7 +44,7 @@ func TestFirstRequestNeverWaits(t *testing.T) {
 		flood := func(tenant, caller string) {
 			for range 20 {
 				go func() {
-					if _, err := of.Take(ctx, tenant, caller); err == nil {
+					if _, err := of.Acquire(ctx, tenant, caller); err == nil {
 						served <- tenant + caller
 					}
 				}()
@@ -86,7 +86,7 @@ func TestTurns(t *testing.T) {
 		served, goOn := make(chan string, 7), make(chan struct{})
 		for _, who := range []string{"a1", "a1", "a1", "a2", "a2", "b1", "b1"} {
 			go func() {
-				release, err := of.Take(t.Context(), who[:1], who[1:])
+				release, err := of.Acquire(t.Context(), who[:1], who[1:])
 				if err != nil {
 					t.Error(err)
 					return
@@ -117,7 +117,7 @@ func TestHungUpBeforeItsTurn(t *testing.T) {
 	of := open(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := of.Take(ctx, "a", "1"); err == nil {
+	if _, err := of.Acquire(ctx, "a", "1"); err == nil {
 		t.Error("a place for one that has hung up")
 	}
 	for range 10 {

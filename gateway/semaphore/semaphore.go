@@ -1,11 +1,11 @@
-// Package turns hands out a few places to short work, fairly between tenants and between the callers of a tenant.
+// Package semaphore limits short work to a few places, fairly between tenants and between the callers of a tenant.
 //
 // A free place goes to the tenant that holds the fewest, and of its callers to the one that holds the fewest; among
 // equals, it goes to the one that has waited longest for a turn. One place is kept for tenants that hold none, and
 // one for callers that hold none, so that a first request does not wait, whatever others have waiting.
 //
-// Packages gateway and mcp import it. Start with [Turns.Take].
-package turns
+// Packages gateway and mcp import it. Start with [Fair.Acquire].
+package semaphore
 
 import (
 	"container/list"
@@ -14,8 +14,8 @@ import (
 	"sync"
 )
 
-// Turns hands out places. It is safe for concurrent use.
-type Turns struct {
+// Fair is a semaphore that is fair between tenants and between their callers. It is safe for concurrent use.
+type Fair struct {
 	mu      sync.Mutex
 	free    int
 	tenants map[string]*tenant
@@ -50,21 +50,21 @@ const (
 	Kept = keptForTenants + keptForCallers
 )
 
-// New returns Turns with places for one caller, and Kept more.
-func New(places int) (*Turns, error) {
+// New returns a semaphore with places for one caller, and Kept more.
+func New(places int) (*Fair, error) {
 	if places < 1 {
-		return nil, errors.New("turns: at least one place is needed")
+		return nil, errors.New("semaphore: at least one place is needed")
 	}
-	return &Turns{free: places + Kept, tenants: make(map[string]*tenant), waiting: list.New()}, nil
+	return &Fair{free: places + Kept, tenants: make(map[string]*tenant), waiting: list.New()}, nil
 }
 
-// Take waits for a place. The error is the context's. If there is none, release must be called once.
-func (t *Turns) Take(ctx context.Context, tenantName, callerName string) (release func(), err error) {
+// Acquire waits for a place. The error is the context's. If there is none, release must be called once.
+func (f *Fair) Acquire(ctx context.Context, tenantName, callerName string) (release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := t.enter(tenantName, callerName)
-	release = func() { t.release(tenantName, callerName) }
+	w := f.enter(tenantName, callerName)
+	release = func() { f.release(tenantName, callerName) }
 	if w == nil {
 		return release, nil
 	}
@@ -72,7 +72,7 @@ func (t *Turns) Take(ctx context.Context, tenantName, callerName string) (releas
 	case <-w.granted:
 		return release, nil
 	case <-ctx.Done():
-		if !t.leave(w, tenantName, callerName) {
+		if !f.leave(w, tenantName, callerName) {
 			release() // it had its place meanwhile
 		}
 		return nil, ctx.Err()
@@ -80,11 +80,11 @@ func (t *Turns) Take(ctx context.Context, tenantName, callerName string) (releas
 }
 
 // Waiting returns how many wait.
-func (t *Turns) Waiting() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (f *Fair) Waiting() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	n := 0
-	for e := t.waiting.Front(); e != nil; e = e.Next() {
+	for e := f.waiting.Front(); e != nil; e = e.Next() {
 		of := e.Value.(*tenant)
 		for c := of.waiting.Front(); c != nil; c = c.Next() {
 			n += c.Value.(*caller).waiting.Len()
@@ -94,7 +94,7 @@ func (t *Turns) Waiting() int {
 }
 
 // may reports whether a caller may have one more place.
-func (t *Turns) may(of *tenant, c *caller) bool {
+func (f *Fair) may(of *tenant, c *caller) bool {
 	kept := 0
 	if of.held > 0 {
 		kept += keptForTenants
@@ -102,25 +102,25 @@ func (t *Turns) may(of *tenant, c *caller) bool {
 			kept += keptForCallers
 		}
 	}
-	return t.free > kept
+	return f.free > kept
 }
 
 // enter takes a place and returns nil, or joins the line.
-func (t *Turns) enter(tenantName, callerName string) *waiter {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	of := t.tenants[tenantName]
+func (f *Fair) enter(tenantName, callerName string) *waiter {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	of := f.tenants[tenantName]
 	if of == nil {
 		of = &tenant{callers: make(map[string]*caller), waiting: list.New()}
-		t.tenants[tenantName] = of
+		f.tenants[tenantName] = of
 	}
 	c := of.callers[callerName]
 	if c == nil {
 		c = &caller{waiting: list.New()}
 		of.callers[callerName] = c
 	}
-	if c.waiting.Len() == 0 && t.may(of, c) {
-		t.take(of, c)
+	if c.waiting.Len() == 0 && f.may(of, c) {
+		f.take(of, c)
 		return nil
 	}
 	w := &waiter{granted: make(chan struct{})}
@@ -129,32 +129,32 @@ func (t *Turns) enter(tenantName, callerName string) *waiter {
 		c.element = of.waiting.PushBack(c)
 	}
 	if of.element == nil {
-		of.element = t.waiting.PushBack(of)
+		of.element = f.waiting.PushBack(of)
 	}
 	return w
 }
 
-func (t *Turns) take(of *tenant, c *caller) {
-	t.free--
+func (f *Fair) take(of *tenant, c *caller) {
+	f.free--
 	of.held++
 	c.held++
 }
 
 // leave removes a waiter from the line. It reports false if the waiter has its place already.
-func (t *Turns) leave(w *waiter, tenantName, callerName string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (f *Fair) leave(w *waiter, tenantName, callerName string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if w.element == nil {
 		return false
 	}
-	of := t.tenants[tenantName]
-	t.remove(of, of.callers[callerName], w)
-	t.forget(tenantName, callerName)
+	of := f.tenants[tenantName]
+	f.remove(of, of.callers[callerName], w)
+	f.forget(tenantName, callerName)
 	return true
 }
 
 // remove removes a waiter from its line, and lines without waiters.
-func (t *Turns) remove(of *tenant, c *caller, w *waiter) {
+func (f *Fair) remove(of *tenant, c *caller, w *waiter) {
 	c.waiting.Remove(w.element)
 	w.element = nil
 	if c.waiting.Len() == 0 {
@@ -162,44 +162,44 @@ func (t *Turns) remove(of *tenant, c *caller, w *waiter) {
 		c.element = nil
 	}
 	if of.waiting.Len() == 0 {
-		t.waiting.Remove(of.element)
+		f.waiting.Remove(of.element)
 		of.element = nil
 	}
 }
 
 // forget drops what is known of a caller that neither holds a place nor waits.
-func (t *Turns) forget(tenantName, callerName string) {
-	of := t.tenants[tenantName]
+func (f *Fair) forget(tenantName, callerName string) {
+	of := f.tenants[tenantName]
 	if c := of.callers[callerName]; c.held == 0 && c.waiting.Len() == 0 {
 		delete(of.callers, callerName)
 	}
 	if len(of.callers) == 0 {
-		delete(t.tenants, tenantName)
+		delete(f.tenants, tenantName)
 	}
 }
 
-func (t *Turns) release(tenantName, callerName string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	of := t.tenants[tenantName]
-	t.free++
+func (f *Fair) release(tenantName, callerName string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	of := f.tenants[tenantName]
+	f.free++
 	of.held--
 	of.callers[callerName].held--
-	t.forget(tenantName, callerName)
-	for t.free > 0 && t.grant() {
+	f.forget(tenantName, callerName)
+	for f.free > 0 && f.grant() {
 	}
 }
 
 // grant hands a place to the next in line. It reports false if nobody in line may have one.
-func (t *Turns) grant() bool {
+func (f *Fair) grant() bool {
 	var of *tenant
 	var c *caller
-	for e := t.waiting.Front(); e != nil; e = e.Next() {
+	for e := f.waiting.Front(); e != nil; e = e.Next() {
 		next := e.Value.(*tenant)
 		if of != nil && next.held >= of.held {
 			continue
 		}
-		if who := next.next(t); who != nil {
+		if who := next.next(f); who != nil {
 			of, c = next, who
 		}
 	}
@@ -207,19 +207,19 @@ func (t *Turns) grant() bool {
 		return false
 	}
 	w := c.waiting.Front().Value.(*waiter)
-	t.waiting.MoveToBack(of.element)
+	f.waiting.MoveToBack(of.element)
 	of.waiting.MoveToBack(c.element)
-	t.remove(of, c, w)
-	t.take(of, c)
+	f.remove(of, c, w)
+	f.take(of, c)
 	close(w.granted)
 	return true
 }
 
 // next returns the caller whose turn it is, or nil if none may have a place.
-func (of *tenant) next(t *Turns) *caller {
+func (of *tenant) next(f *Fair) *caller {
 	var best *caller
 	for e := of.waiting.Front(); e != nil; e = e.Next() {
-		if c := e.Value.(*caller); (best == nil || c.held < best.held) && t.may(of, c) {
+		if c := e.Value.(*caller); (best == nil || c.held < best.held) && f.may(of, c) {
 			best = c
 		}
 	}
