@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/airlock-run/airlock/gateway/steady"
+	"github.com/airlock-run/airlock/gateway/monotonic"
 )
 
 // Owner is the holder of a place.
@@ -101,7 +101,7 @@ type lease struct {
 
 // NewLeases returns leases that end after idle.
 func NewLeases(most int, idle time.Duration, now func() time.Time) *Leases {
-	return &Leases{Pool: NewPool(most), idle: idle, now: steady.Clock(now), all: map[string]*lease{}}
+	return &Leases{Pool: NewPool(most), idle: idle, now: monotonic.Clock(now), all: map[string]*lease{}}
 }
 
 // Enter takes a place like Pool.Enter. If the pool is full, it first ends the leases that were not used for too long.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/airlock-run/airlock/gateway/steady"
+	"github.com/airlock-run/airlock/gateway/monotonic"
 )
 
 const slices = 64
@@ -33,8 +33,8 @@ type Verdict struct {
 // Limiter is a sliding-window limiter in memory. It is safe for concurrent use.
 //
 // It measures elapsed time and not the time of day: a clock that is set forward or back by a day locks nobody out for
-// a day. When the memory is full, callers below their limit are forgotten first, least recently seen first. To have a
-// caller at its limit forgotten, somebody must bring as many others to theirs as are remembered.
+// a day. When the memory is full, callers below their limit are forgotten first, least recently seen first. A caller at
+// its limit is forgotten only when as many others as the Limiter remembers are at theirs.
 type Limiter struct {
 	cfg   Config
 	slice time.Duration
@@ -70,7 +70,7 @@ func New(cfg Config) (*Limiter, error) {
 		cfg.Callers = 1 << 16
 	}
 	return &Limiter{
-		cfg: cfg, slice: (cfg.Window + slices - 1) / slices, clock: steady.Elapsed(cfg.Now),
+		cfg: cfg, slice: (cfg.Window + slices - 1) / slices, clock: monotonic.Elapsed(cfg.Now),
 		callers: make(map[string]*list.Element), recent: list.New(), full: list.New(),
 	}, nil
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/airlock-run/airlock/gateway/steady"
+	"github.com/airlock-run/airlock/gateway/monotonic"
 )
 
 // Saved is a response that can be given again.
@@ -55,7 +55,7 @@ const keptFor = 24 * time.Hour
 // NewOnce returns a Once that keeps at most maxCount responses of maxBytes bytes together.
 func NewOnce(maxCount, maxBytes int, now func() time.Time) (*Once, error) {
 	saved, err := New[*Saved](maxCount, maxBytes)
-	return &Once{now: steady.Clock(now), flight: map[string]flying{}, saved: saved}, err
+	return &Once{now: monotonic.Clock(now), flight: map[string]flying{}, saved: saved}, err
 }
 
 // Begin asks for an owner's key for a request with a digest. If the state is Done, it returns the response.

@@ -1,11 +1,11 @@
-// Package steady makes clocks that never go back.
+// Package monotonic makes clocks that never go back.
 //
 // With time.Now, whose times carry a monotonic reading, a change of the system's clock is not seen at all. A clock
 // without one stands still while it goes back, and continues from there: a duration between two of its times is never
 // negative, and never longer because somebody set the clock.
 //
 // Any package of the gateway may import it.
-package steady
+package monotonic
 
 import (
 	"sync"

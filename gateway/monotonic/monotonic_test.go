@@ -1,10 +1,10 @@
-package steady_test
+package monotonic_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/airlock-run/airlock/gateway/steady"
+	"github.com/airlock-run/airlock/gateway/monotonic"
 )
 
 // A clock without a monotonic reading stands still while it is set back, and continues from there.
@@ -12,7 +12,7 @@ func TestClock(t *testing.T) {
 	t.Parallel()
 	wall := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	now := func() time.Time { return wall }
-	clock, elapsed := steady.Clock(now), steady.Elapsed(now)
+	clock, elapsed := monotonic.Clock(now), monotonic.Elapsed(now)
 	began := clock()
 	wall = wall.Add(time.Hour) // before the first reading of elapsed
 	for i, step := range []struct{ set, passed, elapsed time.Duration }{
