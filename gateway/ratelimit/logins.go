@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/airlock-run/airlock/gateway/steady"
+	"github.com/airlock-run/airlock/gateway/monotonic"
 )
 
 const (
@@ -77,7 +77,7 @@ func NewLogins(cfg LoginsConfig) (*Logins, error) {
 		cfg.Remembered = 1 << 16
 	}
 	l := &Logins{
-		cfg: cfg, clock: steady.Elapsed(cfg.Now), attacks: newLRU[time.Duration](cfg.Remembered, attackKept),
+		cfg: cfg, clock: monotonic.Elapsed(cfg.Now), attacks: newLRU[time.Duration](cfg.Remembered, attackKept),
 		good: newLRU[struct{}](cfg.Remembered, goodKept),
 	}
 	_, err := rand.Read(l.secret[:])
@@ -86,9 +86,9 @@ func NewLogins(cfg LoginsConfig) (*Logins, error) {
 
 // An Attempt is one attempt to log in.
 type Attempt struct {
-	// Door separates counts: failures at one door do not count at another. "" is where callers present their
+	// Target separates counts: failures at one target do not count at another. "" is where callers present their
 	// credentials.
-	Door string
+	Target string
 	// Address is where the attempt comes from. The caller cannot choose it.
 	Address string
 	// Credential is the credential that was presented.
@@ -212,21 +212,21 @@ func (l *Logins) lasts(keys []string) bool {
 
 // networks returns the keys of an attempt's address, the closest network first.
 func (l *Logins) networks(a Attempt) []Bound {
-	door := "failed " + strconv.Quote(a.Door) + " "
+	target := "failed " + strconv.Quote(a.Target) + " "
 	address, err := netip.ParseAddr(a.Address)
 	if err != nil {
-		return []Bound{{door + "unknown", l.cfg.Most}}
+		return []Bound{{target + "unknown", l.cfg.Most}}
 	}
 	if address = address.Unmap().WithZone(""); address.Is4() {
-		return []Bound{{door + address.String(), l.cfg.Most}}
+		return []Bound{{target + address.String(), l.cfg.Most}}
 	}
 	bounds := make([]Bound, 0, 5)
 	for _, part := range []struct{ bits, times int }{{64, 1}, {56, perSubnet}, {48, perSite}} {
 		network, err := address.Prefix(part.bits)
 		if err != nil {
-			return []Bound{{door + "unknown", l.cfg.Most}}
+			return []Bound{{target + "unknown", l.cfg.Most}}
 		}
-		bounds = append(bounds, Bound{door + network.String(), part.times * l.cfg.Most})
+		bounds = append(bounds, Bound{target + network.String(), part.times * l.cfg.Most})
 	}
 	return bounds
 }
@@ -237,7 +237,7 @@ func (l *Logins) name(a Attempt) Bound {
 	if a.Name != nil {
 		name = a.Name()
 	}
-	sum := sha256.Sum256([]byte(a.Door + "\x00" + name))
+	sum := sha256.Sum256([]byte(a.Target + "\x00" + name))
 	return Bound{" name " + hex.EncodeToString(sum[:16]), perName * l.cfg.Most}
 }
 

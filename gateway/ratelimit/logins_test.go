@@ -10,15 +10,15 @@ import (
 
 const mostFailures = 5
 
-// door is Logins with a clock, and the attempts that tests make.
-type door struct {
+// testLogins is Logins with a clock, and the attempts that tests make.
+type testLogins struct {
 	t *testing.T
 	*ratelimit.Logins
 	*clock
 	right string
 }
 
-func newDoor(t *testing.T, tally func(*clock) ratelimit.Tally) *door {
+func newTestLogins(t *testing.T, tally func(*clock) ratelimit.Tally) *testLogins {
 	t.Helper()
 	c := &clock{at: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if tally == nil {
@@ -36,11 +36,11 @@ func newDoor(t *testing.T, tally func(*clock) ratelimit.Tally) *door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &door{t, l, c, "the right key"}
+	return &testLogins{t, l, c, "the right key"}
 }
 
 // try makes an attempt as a gateway does. It reports whether the credential was checked, and whether it was accepted.
-func (d *door) try(address, credential string) (looked, in bool) {
+func (d *testLogins) try(address, credential string) (looked, in bool) {
 	d.t.Helper()
 	a := ratelimit.Attempt{Address: address, Credential: credential, Name: func() string { return "key" }}
 	v, err := d.Admit(d.t.Context(), a)
@@ -64,7 +64,7 @@ func (d *door) try(address, credential string) (looked, in bool) {
 }
 
 // guess makes n different attempts and returns how many were checked.
-func (d *door) guess(address string, n int) (looked int) {
+func (d *testLogins) guess(address string, n int) (looked int) {
 	d.t.Helper()
 	for i := range n {
 		if ok, _ := d.try(address, fmt.Sprintf("guess %d at %v", i, d.now())); ok {
@@ -92,7 +92,7 @@ func TestRefusedGuessesAreNotChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDoor(t, nil)
+			d := newTestLogins(t, nil)
 			looked := 0
 			for range mostFailures {
 				for _, address := range c.addresses {
@@ -125,7 +125,7 @@ func networks(n int, format string) []string {
 func TestNeighboursAreNotLockedOut(t *testing.T) {
 	t.Parallel()
 	const nat = "198.51.100.7"
-	d := newDoor(t, nil)
+	d := newTestLogins(t, nil)
 	if _, in := d.try(nat, d.right); !in {
 		t.Fatal("the right key is refused")
 	}
@@ -157,7 +157,7 @@ func TestNeighboursAreNotLockedOut(t *testing.T) {
 
 func TestAttackSparesKnownCredentials(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newTestLogins(t, nil)
 	if _, in := d.try("203.0.113.9", d.right); !in {
 		t.Fatal("the right key is refused")
 	}
@@ -183,8 +183,8 @@ func TestAttackSparesKnownCredentials(t *testing.T) {
 
 func TestDoorsCountSeparately(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
-	hook := ratelimit.Attempt{Door: "hook acme/f", Address: "192.0.2.1", Credential: "x"}
+	d := newTestLogins(t, nil)
+	hook := ratelimit.Attempt{Target: "hook acme/f", Address: "192.0.2.1", Credential: "x"}
 	for range mostFailures {
 		if _, err := d.Failed(t.Context(), hook); err != nil {
 			t.Fatal(err)
@@ -194,7 +194,7 @@ func TestDoorsCountSeparately(t *testing.T) {
 		t.Error("the hook is still looked at")
 	}
 	if _, in := d.try("192.0.2.1", d.right); !in {
-		t.Error("a hook's failures count at another door")
+		t.Error("a hook's failures count at another target")
 	}
 }
 
@@ -206,7 +206,7 @@ func TestClockJumpsLockNobodyOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDoor(t, nil)
+			d := newTestLogins(t, nil)
 			d.guess("192.0.2.1", 100)
 			l, c := limiter(t, ratelimit.Config{Window: time.Minute, Max: 1})
 			take(t, l, "a")
@@ -259,7 +259,7 @@ func TestSharedLogins(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t)
 	tally := func(c *clock) ratelimit.Tally { return shared(t, s, 1, time.Minute, c.now, silent) }
-	one, two := newDoor(t, tally), newDoor(t, tally)
+	one, two := newTestLogins(t, tally), newTestLogins(t, tally)
 	if _, in := two.try("192.0.2.1", two.right); !in {
 		t.Fatal("the right key is refused")
 	}
