@@ -173,7 +173,8 @@ func TestAgentFailures(t *testing.T) {
 			return execution.Reply{}, &execution.Error{Code: execution.Unavailable, Message: "no function took it"}
 		}
 		return execution.Reply{
-			Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Failed, Error: &line, Limit: &limit},
+			Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Failed,
+				Failure: execution.Failure{Error: &line, Limit: &limit}},
 		}, nil
 	}})
 	session := s.agent(t, "", "", nil)
@@ -226,7 +227,7 @@ func TestAgentProgress(t *testing.T) {
 		) (execution.Reply, error) {
 			onLog(execution.Log{Level: "log", Message: "one"})
 			select {
-			case <-second: // the caller has seen the first while the guest runs
+			case <-second: // the caller sees the first line while the guest runs
 			case <-ctx.Done():
 			}
 			onLog(execution.Log{Level: "log", Message: "two"})

@@ -16,11 +16,11 @@ func TestAggregatesOfOwnTenant(t *testing.T) {
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey, Keys: hs256(t)}})
 	for tenant, n := range map[string]int{"acme": 3, "other": 5} {
 		for range n {
-			r := audit.Record{ID: "exec_" + ulid.Make().String(), Time: time.Now(), Status: "completed",
+			r := audit.Record{ID: "exec_" + ulid.Make().String(), Time: time.Now(), Ending: audit.Ending{Status: "completed"},
 				Caller: audit.Caller{Tenant: tenant},
-				DangerAnalysis: []byte(
+				Assessment: audit.Assessment{DangerAnalysis: []byte(
 					`{"score":10,"level":"critical","findings":[{"category":"code_injection","severity":"critical","score":10}]}`,
-				)}
+				)}}
 			if err := s.records.Append(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}

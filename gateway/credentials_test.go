@@ -57,7 +57,7 @@ func carriers() []string {
 	return append(out, "Traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 }
 
-// witness keeps everything that a gateway passes on: to guests, the state, records and logs.
+// witness keeps everything that a gateway passes to guests, the state, records and logs.
 type witness struct {
 	*served
 	mu    sync.Mutex
@@ -111,7 +111,8 @@ func watched(t *testing.T) *witness {
 		if err == nil {
 			request, _ := json.Marshal(inv.Request) // it was read from JSON
 			err = o.records.Append(ctx, audit.Record{
-				ID: inv.ID, Via: inv.Via, Status: "completed", Request: request, Caller: audit.Caller(inv.Caller),
+				ID: inv.ID, Via: inv.Via, Ending: audit.Ending{Status: "completed"},
+				Inputs: audit.Inputs{Request: request}, Caller: audit.Caller(inv.Caller),
 			})
 		}
 		w.began <- struct{}{}
@@ -276,7 +277,7 @@ func TestCredentialsReachNoCode(t *testing.T) {
 	}
 }
 
-// Credentials that an earlier release stored are shown to nobody: in events, in waiting jobs, and in records.
+// Credentials that an earlier release stored are never shown: in events, in waiting jobs, and in records.
 func TestStoredCredentialsAreWithheld(t *testing.T) {
 	t.Parallel()
 	event := `{"method":"POST","path":"/hooks/f","query":{},"headers":{"cookie":"airlock=` + canary +
@@ -289,8 +290,9 @@ func TestStoredCredentialsAreWithheld(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.records.Append(t.Context(), audit.Record{
-		ID: "exec_1123456789", Via: "hook", Status: "completed", Caller: audit.Caller{Subject: "hook:f", Tenant: "default"},
-		Request: []byte(request),
+		ID: "exec_1123456789", Via: "hook",
+		Ending: audit.Ending{Status: "completed"}, Caller: audit.Caller{Subject: "hook:f", Tenant: "default"},
+		Inputs: audit.Inputs{Request: []byte(request)},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func signature(secret, text string) []byte {
 	return m.Sum(nil)
 }
 
-// answering returns a function that counts its executions and responds with what next makes of them.
+// answering returns a function that counts its executions and responds with the result of next.
 func answering(
 	count *int, next func(inv execution.Invocation) execution.Result,
 ) func(context.Context, execution.Invocation, func(execution.Log)) (execution.Reply, error) {
@@ -72,8 +72,8 @@ func TestHookAnswers(t *testing.T) {
 		),
 		"nothing": completed(`null`),
 		"value":   completed(`[1,2]`),
-		"failed":  {Status: execution.Failed, Error: &line},
-		"late":    {Status: execution.TimedOut, Error: &line},
+		"failed":  {Status: execution.Failed, Failure: execution.Failure{Error: &line}},
+		"late":    {Status: execution.TimedOut, Failure: execution.Failure{Error: &line}},
 	}
 	s := kept(t, options{
 		config: gateway.Config{Hooks: gateway.HooksConfig{AnswerHeaders: []string{"X-Own"}}},
@@ -200,7 +200,7 @@ func TestFailedDeliveryMayBeRepeated(t *testing.T) {
 	line := "no"
 	s := kept(t, options{invoke: answering(&count, func(execution.Invocation) execution.Result {
 		if count == 1 {
-			return execution.Result{Status: execution.Failed, Error: &line}
+			return execution.Result{Status: execution.Failed, Failure: execution.Failure{Error: &line}}
 		}
 		return completed("1")
 	})})

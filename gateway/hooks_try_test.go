@@ -53,7 +53,7 @@ func TestHookDryRun(t *testing.T) {
 	s.do(t, "POST", "/api/functions/f/hook/dry-run", `{"execution":"exec_0123456789"}`).problem(t, 404)
 }
 
-// The function as it is now acts upon the event of an earlier delivery.
+// The current version of the function processes the event of an earlier delivery.
 func TestHookRedelivered(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: tokens(t)})
@@ -107,7 +107,7 @@ func TestHookRedeliveredFromTheRecord(t *testing.T) {
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"1","hook":{"scheme":"none"}}`), 201)
 	record := audit.Record{
 		ID: "exec_0123456789", Via: "hook", Caller: audit.Caller{Subject: "hook:f", Tenant: "default"},
-		Request: []byte(`{"code":"1","input":{"method":"POST","body":5}}`),
+		Inputs: audit.Inputs{Request: []byte(`{"code":"1","input":{"method":"POST","body":5}}`)},
 	}
 	foreign, bare := record, record
 	foreign.ID, foreign.Caller.Subject = "exec_1123456789", "hook:g"

@@ -123,7 +123,7 @@ func (s *served) ran(t *testing.T, r audit.Record) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{})
-	s.ran(t, audit.Record{DurationMs: 3000, Usage: audit.Usage{MemoryBytes: 3 << 20, QueueMs: 7}})
+	s.ran(t, audit.Record{DurationMs: 3000, Ending: audit.Ending{Usage: audit.Usage{MemoryBytes: 3 << 20, QueueMs: 7}}})
 	s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := s.do(t, "GET", "/api/metrics/executions?window=15m", "").json(t)
 	has(t, v, map[string]any{
@@ -291,8 +291,8 @@ func exchange(t *testing.T, addr, request string) string {
 	return string(got)
 }
 
-// What two parsers could read differently is refused, and what follows it on the connection is never taken for a
-// request of its own.
+// A request that two parsers could read differently is refused, and the bytes after it on the connection are never read
+// as another request.
 func TestRawBytesRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{config: gateway.Config{ReadTimeout: time.Second, IdleTimeout: time.Second / 2}})

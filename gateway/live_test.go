@@ -69,7 +69,8 @@ func (f *followed) until(wanted func(map[string]map[string]any) bool) {
 
 func record(id, tenant, status string, score int) audit.Record {
 	r := audit.Record{
-		ID: id, Time: time.Now().UTC(), Status: status, Policy: "standard", Via: "http", Caller: audit.Caller{Tenant: tenant},
+		ID: id, Time: time.Now().UTC(),
+		Ending: audit.Ending{Status: status}, Policy: "standard", Via: "http", Caller: audit.Caller{Tenant: tenant},
 		DurationMs: 3,
 	}
 	if score > 0 {

@@ -66,8 +66,9 @@ func TestReportHasNoFormulas(t *testing.T) {
 		"＋1", "－1", "＠SUM(A1)",
 		"−1", " =1", "\u00a0=1", "\ufeff=1", "\u200b@x", "\x00=1", " plain", "'=1"} {
 		r := audit.Record{
-			ID: "exec_" + strings.Repeat("0", 26), Time: time.Now(), Error: evil, Reasons: []string{evil},
-			Request: []byte(`{"=x":"-y"}`),
+			ID: "exec_" + strings.Repeat("0", 26), Time: time.Now(), Ending: audit.Ending{Error: evil},
+			Assessment: audit.Assessment{Reasons: []string{evil}},
+			Inputs:     audit.Inputs{Request: []byte(`{"=x":"-y"}`)},
 		}
 		fresh := serve(t, options{records: &ledger{added: make(chan audit.Record, 1)}})
 		if err := fresh.records.Append(t.Context(), r); err != nil {

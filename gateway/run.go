@@ -78,7 +78,7 @@ func (r *run) admit() {
 // cancelledResult returns the result of a run whose caller disconnected.
 func cancelledResult() execution.Result {
 	line := "the execution was cancelled: the caller disconnected, or the service is shutting down"
-	return execution.Result{Status: execution.Cancelled, Error: &line}
+	return execution.Result{Status: execution.Cancelled, Failure: execution.Failure{Error: &line}}
 }
 
 // unfinished returns what is known of a run that ends with an error: its ID and the decision, without a status.

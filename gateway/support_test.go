@@ -31,7 +31,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// function stands in for function processes. It responds like one without running anything.
+// function stands in for function processes. It returns results without running anything.
 type function struct {
 	invoke func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error)
 	ready  error
@@ -51,8 +51,9 @@ func echo(_ context.Context, inv execution.Invocation, onLog func(execution.Log)
 		onLog(execution.Log{Level: "log", Message: "hello"})
 	}
 	return execution.Reply{Recorded: true, Result: execution.Result{
-		ID: inv.ID, Status: execution.Completed, Result: inv.Request.Input, Engine: "quickjs", Policy: "standard",
-		Output: "hello\n",
+		ID: inv.ID, Status: execution.Completed, Result: inv.Request.Input,
+		Environment: execution.Environment{Engine: "quickjs", Policy: "standard"},
+		Output:      "hello\n",
 	}}, nil
 }
 
@@ -70,7 +71,7 @@ func (l *ledger) count() int {
 	return len(l.records)
 }
 
-// breaks makes every use of the ledger fail with an error; nil mends it.
+// breaks makes every use of the ledger fail with an error; nil ends that.
 func (l *ledger) breaks(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -370,8 +371,8 @@ func checkProblem(t testing.TB, body []byte, status int) (detail, code string) {
 	return doc.Detail, doc.Code
 }
 
-// has compares members of decoded JSON with what is wanted of them, by path: names and indexes with dots between them,
-// and "#" for the length of a list.
+// has compares members of decoded JSON with the wanted values, by path: names and indexes with dots between them, and
+// "#" for the length of a list.
 func has(t testing.TB, v any, want map[string]any) {
 	t.Helper()
 	got := map[string]any{}

@@ -70,7 +70,8 @@ func TestSend(t *testing.T) {
 	s := callbacks.NewSender([]string{"127.0.0.1"}, time.Now)
 	t.Cleanup(s.Close)
 	job := execution.Job{
-		ID: "exec_0123456789", TraceParent: traceParent, Status: execution.TimedOut, EndedAt: time.Now(),
+		ID: "exec_0123456789", TraceParent: traceParent, Status: execution.TimedOut,
+		Times:  execution.Times{EndedAt: time.Now()},
 		Result: json.RawMessage(`{"id":"exec_0123456789"}`),
 	}
 	for path, is := range map[string]func(delivered, gone bool, after time.Duration) bool{

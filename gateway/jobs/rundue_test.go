@@ -126,9 +126,11 @@ func TestUnstoredPauseEnds(t *testing.T) {
 				}
 			})
 			began := c.now().UTC()
-			paused := audit.Record{ID: id(1), Status: "paused", Time: began, CodeSHA256: "sum", CodeBytes: 7, Policy: "agent",
+			paused := audit.Record{ID: id(1), Ending: audit.Ending{Status: "paused"}, Time: began,
+				Source: audit.Source{CodeSHA256: "sum", CodeBytes: 7}, Policy: "agent",
 				Caller: audit.Caller{Tenant: "t", Subject: "ann"}}
-			later := audit.Record{ID: id(3), Status: "paused", Time: began, Lineage: audit.Lineage{Parent: id(2), Segment: 2}}
+			later := audit.Record{ID: id(3),
+				Ending: audit.Ending{Status: "paused"}, Time: began, Lineage: audit.Lineage{Parent: id(2), Segment: 2}}
 			stored := execution.Job{ID: id(4), Tenant: "t", Status: execution.Paused, Waits: execution.Waits{
 				Wait: &execution.Wait{Segment: 1, ExpiresAt: began.Add(1000 * time.Hour), DueAt: began.Add(1000 * time.Hour)}}}
 			if err := store.Submit(t.Context(), stored); err != nil {
@@ -148,7 +150,8 @@ func TestUnstoredPauseEnds(t *testing.T) {
 						if began.Before(since) || !began.Before(until) {
 							return nil
 						}
-						return errors.Join(fn(paused), fn(later), fn(audit.Record{ID: id(4), Status: "paused", Time: began}))
+						return errors.Join(fn(paused), fn(later), fn(audit.Record{ID: id(4),
+							Ending: audit.Ending{Status: "paused"}, Time: began}))
 					},
 				},
 			})
@@ -182,9 +185,11 @@ func TestUnstoredPauseEnds(t *testing.T) {
 				t.Fatalf("%d records", len(written))
 			}
 			w := written[0]
-			got := audit.Record{ID: w.ID, Status: w.Status, CodeSHA256: w.CodeSHA256, CodeBytes: w.CodeBytes, Policy: w.Policy,
+			got := audit.Record{ID: w.ID, Ending: audit.Ending{Status: w.Status},
+				Source: audit.Source{CodeSHA256: w.CodeSHA256, CodeBytes: w.CodeBytes}, Policy: w.Policy,
 				Caller: w.Caller, Lineage: w.Lineage}
-			if diff := cmp.Diff(audit.Record{ID: id(9), Status: "error", CodeSHA256: "sum", CodeBytes: 7, Policy: "agent",
+			if diff := cmp.Diff(audit.Record{ID: id(9), Ending: audit.Ending{Status: "error"},
+				Source: audit.Source{CodeSHA256: "sum", CodeBytes: 7}, Policy: "agent",
 				Caller: paused.Caller, Lineage: audit.Lineage{Parent: id(1), Segment: 1}}, got); diff != "" {
 				t.Error(diff)
 			}

@@ -35,7 +35,8 @@ func (gateway) Execute(
 	}
 	given, err := json.Marshal(request)
 	return execution.Result{
-		ID: "exec_0000000000", Status: execution.Completed, Result: given, Policy: caller.Identity.Subject,
+		ID: "exec_0000000000", Status: execution.Completed, Result: given,
+		Environment: execution.Environment{Policy: caller.Identity.Subject},
 	}, err
 }
 
@@ -157,7 +158,7 @@ const rareOptions = `"memory":"1mb","context":{"a":1},
 	"limits":{"cpuMs":1,"outputBytes":1,"logEntries":1,"apiCalls":1},"seed":1,"priority":"low","debug":{"steps":true},
 	"files":{"a.js":"1","b.bin":{"base64":"AA=="}},"hosts":["example.com"],"secrets":["A"]`
 
-// Options stand in their own object or beside it, as every client wrote them before there was one; never in both.
+// Options are in their own object or, as in older clients, beside it, but never in both.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	session := local(t)

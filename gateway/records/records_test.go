@@ -52,7 +52,9 @@ func (i *indexed) Series(context.Context, audit.Query, time.Duration) ([]audit.S
 // The index answers if it can. Otherwise the records are read, and an error of the index is not hidden.
 func TestTotals(t *testing.T) {
 	t.Parallel()
-	store := &pages{all: []audit.Record{{ID: "a", Status: "completed"}, {ID: "b", Status: "error"}, {ID: "c"}}}
+	store := &pages{all: []audit.Record{
+		{ID: "a", Ending: audit.Ending{Status: "completed"}}, {ID: "b", Ending: audit.Ending{Status: "error"}}, {ID: "c"},
+	}}
 	broken := errors.New("disk")
 	for _, c := range []struct {
 		name   string
@@ -87,7 +89,7 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// sparse is a store whose pages are empty, because it reads a part of its records for each and finds none.
+// sparse is a store with empty pages: for each it reads a part of its records and finds none that match.
 type sparse struct {
 	records.Store
 	lists int
@@ -159,7 +161,8 @@ func TestStepOf(t *testing.T) {
 
 func TestTopTenants(t *testing.T) {
 	t.Parallel()
-	sum := audit.Summary{ByTenant: map[string]int64{"b": 2, "a": 2, "c": 9}, Flagged: map[string]int64{"c": 1}}
+	sum := audit.Summary{Counts: audit.Counts{ByTenant: map[string]int64{"b": 2, "a": 2, "c": 9},
+		Flagged: map[string]int64{"c": 1}}}
 	got := records.TopTenants(sum)
 	if len(got) != 3 || got[0] != (records.TenantUse{Tenant: "c", Executions: 9, Flagged: 1}) || got[1].Tenant != "a" {
 		t.Errorf("got %+v", got)

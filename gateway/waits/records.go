@@ -48,7 +48,7 @@ func Unstored(r audit.Record, id string, now time.Time) execution.Job {
 	by := execution.Caller(r.Caller)
 	j := execution.Job{
 		ID: r.ID, Tenant: by.Tenant, Subject: by.Subject, Kinds: true, IP: by.IP, Via: r.Via, ReceivedAt: r.Time,
-		Status: execution.Paused, StartedAt: r.Time,
+		Status: execution.Paused, Times: execution.Times{StartedAt: r.Time},
 		Request: execution.Request{Code: r.Code, Language: r.Language},
 	}
 	if f := r.Function; f != nil {
@@ -113,8 +113,11 @@ func record(j execution.Job, id string, by execution.Caller, at time.Time) audit
 		w = &execution.Wait{Segment: 1, Tier: cmp.Or(j.Request.Policy, policy.DefaultTier)}
 	}
 	r := audit.Record{
-		ID: id, Time: at.UTC(), Caller: audit.Caller(by), Via: execution.ViaHTTP, CodeSHA256: sum([]byte(source)),
-		CodeBytes: len(source), Language: j.Request.MainLanguage(), Policy: w.Tier, Engine: "quickjs",
+		ID: id, Time: at.UTC(), Caller: audit.Caller(by), Via: execution.ViaHTTP,
+		Source: audit.Source{
+			CodeSHA256: sum([]byte(source)), CodeBytes: len(source), Language: j.Request.MainLanguage(),
+		},
+		Policy: w.Tier, Engine: "quickjs",
 		EngineBuild: w.EngineBuild, Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Recorded}},
 		Lineage: audit.Lineage{Parent: j.ID, Segment: w.Segment},
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// A process is one that executes, until its fault.
+// A process runs executions until its fault.
 type process struct {
 	*waitingWorld
 	jobs.Store
@@ -75,7 +75,7 @@ func (p *process) do(what string, request bool, fn func() error) error {
 	case p.fault == stopsBefore:
 		runtime.Goexit()
 	case p.fault == stopsAfter:
-		_ = fn() // nobody learns how it ended
+		_ = fn() // its outcome is lost
 		p.pmu.Lock()
 		p.dead = true
 		p.pmu.Unlock()
@@ -105,8 +105,9 @@ func (p *process) record(ctx context.Context, r audit.Record) error {
 
 // Execute implements api.Executor: it runs a segment, which calls a tool, and records it.
 func (p *process) Execute(ctx context.Context, s api.Submission) (execution.Result, error) {
-	result := execution.Result{ID: s.ID, Status: execution.Completed, Policy: "standard", EngineBuild: "e"}
-	record := audit.Record{ID: s.ID, Time: s.ReceivedAt, Usage: audit.Usage{APICalls: 1}}
+	result := execution.Result{ID: s.ID, Status: execution.Completed,
+		Environment: execution.Environment{Policy: "standard", EngineBuild: "e"}}
+	record := audit.Record{ID: s.ID, Time: s.ReceivedAt, Ending: audit.Ending{Usage: audit.Usage{APICalls: 1}}}
 	key := p.id + ":0"
 	if r := s.Resume; r != nil {
 		record.Parent, record.Segment = r.Parent, r.Segment
@@ -204,7 +205,8 @@ func (p *process) in(phase string, fn func() error) {
 	}
 }
 
-// Submit implements jobs.Store, as the following do. Between two changes, it is the same where a process stops.
+// Submit implements jobs.Store, as the following methods do. It makes no difference where between two changes a process
+// stops.
 func (p *process) Submit(ctx context.Context, job execution.Job) error {
 	return p.do("Submit", true, func() error { return p.Store.Submit(ctx, job) })
 }
