@@ -20,7 +20,7 @@ const (
 	// patient is how long a callback waits for a place, and inLine how many callbacks of a tenant wait. Others become due
 	// again later. Waiting and sending together take less than sendTime.
 	patient, inLine = 20 * time.Second, 8
-	// gone is how long nobody of a tenant calls a receiver that responded with 410.
+	// gone is how long a tenant's callbacks skip a receiver that responded with 410.
 	gone = 24 * time.Hour
 )
 
@@ -34,19 +34,33 @@ func (q *Queue) backoff(attempt int) time.Duration {
 	return d - time.Duration(q.cfg.Random()*float64(d)/2)
 }
 
-// deliver makes callbacks as they become due.
+// deliver makes callbacks as they become due. It looks at the store four times a second while there are some, and once
+// a second while there are none.
 func (q *Queue) deliver(loop context.Context) {
-	clock := time.NewTicker(q.cfg.Queues.look(tick / 4))
+	soon, later := q.cfg.Queues.look(tick/4), q.cfg.Queues.look(tick)
+	pause := soon
+	clock := time.NewTimer(pause)
 	defer clock.Stop()
 	for {
 		select {
 		case <-loop.Done():
 			return
+		case <-q.news:
+			if pause > soon {
+				pause = soon
+				clock.Reset(pause)
+			}
+			continue
 		case <-clock.C:
 		}
-		if _, err := q.deliverDue(loop); err != nil {
+		found, err := q.deliverDue(loop)
+		if err != nil {
 			q.complain(loop, "callbacks cannot be found", err)
 		}
+		if pause = later; found {
+			pause = soon
+		}
+		clock.Reset(pause)
 	}
 }
 
@@ -75,16 +89,16 @@ func (q *Queue) deliverDue(ctx context.Context) (found bool, err error) {
 	return len(due) > 0, err
 }
 
-// News is what a callback says about a job.
+// News is the content of a callback about a job.
 type News struct {
-	// ID is the same for each attempt to say it, by any process.
+	// ID is the same for each attempt to deliver it, by any process.
 	ID string
 	// Event is the job's status at its end, "paused" or "resumed".
 	Event string
 }
 
-// NewsOf returns what the next callback says about a job. A job that waits has news of each pause and of each segment
-// after one, however often the segment is begun again.
+// NewsOf returns the content of the next callback about a job. There is one callback for each pause and for each
+// segment after a pause, however often the segment is begun again.
 func NewsOf(j execution.Job) News {
 	n := News{ID: strings.TrimPrefix(j.ID, "exec_"), Event: string(j.Status)}
 	if j.Ended() || j.Wait == nil {
@@ -149,10 +163,10 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 			q.complain(ctx, "it cannot be noted that a receiver is gone", err)
 		}
 	}
-	q.keep(context.WithoutCancel(ctx), job, func(j *execution.Job) error {
+	err = q.keep(context.WithoutCancel(ctx), job, func(j *execution.Job) error {
 		c := j.Callback
 		if c == nil || c.State != execution.CallbackPending || NewsOf(*j) != NewsOf(job) {
-			return errTaken // there is news to tell, which is due by itself
+			return errTaken // there is another callback, which becomes due by itself
 		}
 		c.Problem = receipt.Problem
 		if !away {
@@ -170,4 +184,7 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 		}
 		return nil
 	})
+	if err != nil { // the callback is due again later
+		q.complain(ctx, "the outcome of a callback cannot be kept", err)
+	}
 }

@@ -127,11 +127,13 @@ var ErrEnded = errors.New("the job has ended")
 // Queue runs the jobs of a store. It is safe for concurrent use.
 type Queue struct {
 	cfg  Config
-	wake chan struct{}
+	wake chan struct{} // there may be a job to run
+	news chan struct{} // there is a callback to make
 	// callbacks is the store, if there are queues.
 	callbacks CallbackTaker
 	telling   *bounds.Pool   // a place for each callback that is being made
 	busy      sync.WaitGroup // loops, jobs and callbacks
+	callers   callersOf
 
 	mu       sync.Mutex
 	stop     context.CancelFunc // nil before Start and Stop
@@ -172,9 +174,10 @@ func New(cfg Config) (*Queue, error) {
 	}
 	return &Queue{
 		callbacks: taker,
-		cfg:       cfg, wake: make(chan struct{}, 1), telling: bounds.NewPool(bounds.Of(bounds.Callbacks).Most),
+		cfg:       cfg, wake: make(chan struct{}, 1), news: make(chan struct{}, 1),
+		telling: bounds.NewPool(bounds.Of(bounds.Callbacks).Most),
 		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, waiting: map[string]int{},
-		adopting: map[string]bool{},
+		adopting: map[string]bool{}, callers: callersOf{jobs: map[string]*awaited{}},
 	}, nil
 }
 
@@ -196,6 +199,18 @@ func (q *Queue) nudge() {
 	}
 }
 
+// change changes a stored job, and has its callback made if that is due.
+func change(ctx context.Context, q *Queue, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	job, err := q.cfg.Store.ChangeJob(ctx, id, fn)
+	if err == nil && pending(job) {
+		select {
+		case q.news <- struct{}{}:
+		default:
+		}
+	}
+	return job, err
+}
+
 // Job returns a job, or execution.ErrNotFound.
 func (q *Queue) Job(ctx context.Context, id string) (execution.Job, error) {
 	return q.cfg.Store.Job(ctx, id)
@@ -210,7 +225,7 @@ const patience = 5 * time.Second
 func (q *Queue) Cancel(
 	ctx context.Context, id string, result execution.Result, record func(context.Context) error, by execution.Caller,
 ) (job execution.Job, began bool, err error) {
-	job, err = q.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
+	job, err = change(ctx, q, id, func(j *execution.Job) error {
 		switch began = true; {
 		case j.Ended():
 			return ErrEnded
@@ -268,13 +283,12 @@ func endQueued(
 	if err := record(ctx); err != nil {
 		return job, err
 	}
-	job, err := q.cfg.Store.ChangeJob(context.WithoutCancel(ctx), job.ID, func(j *execution.Job) error {
+	job, err := change(context.WithoutCancel(ctx), q, job.ID, func(j *execution.Job) error {
 		if j.Status != execution.Queued {
 			return errTaken
 		}
 		return q.end(j, result)
 	})
-	q.nudge() // there may be a callback to make
 	if errors.Is(err, errTaken) {
 		return q.cfg.Store.Job(ctx, job.ID)
 	}
