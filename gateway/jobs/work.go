@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// tick is how often a queue looks for work that others left: jobs of other processes, cancellations, due times.
+// tick is the interval at which a queue polls for work that other processes left: jobs, cancellations, due times.
 const tick = time.Second
 
 // Start adopts orphans and begins to work, once, unless Stop came first. Jobs are cancelled when running ends.
@@ -129,7 +129,7 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 		cancel()
 	}
 	result, again := q.cfg.Runner.Run(ctx, job)
-	q.keep(context.WithoutCancel(running), job, func(j *execution.Job) error {
+	keepResult(running, q, job, func(j *execution.Job) error {
 		if j.Status != execution.Running || j.Owner != job.Owner {
 			return errTaken
 		}
@@ -142,17 +142,35 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 	})
 }
 
-// keep changes a job. It retries, because a result must not be lost to a disk that fails for a moment.
-func (q *Queue) keep(ctx context.Context, job execution.Job, fn func(*execution.Job) error) {
-	for attempt := range 6 {
-		_, err := q.cfg.Store.ChangeJob(ctx, job.ID, fn)
-		if err == nil || errors.Is(err, errTaken) {
+// keepResult changes a job that ran. It goes on for as long as the store fails and the process runs, because no other
+// process takes over the job of one that is alive. If fn itself fails, it is like keep.
+func keepResult(running context.Context, q *Queue, job execution.Job, fn func(*execution.Job) error) {
+	refused := false
+	for {
+		err := q.keep(context.WithoutCancel(running), job, func(j *execution.Job) error {
+			err := fn(j)
+			refused = err != nil
+			return err
+		})
+		if err == nil || refused || running.Err() != nil {
 			return
+		}
+	}
+}
+
+// keep changes a job. It retries for about a minute, because a change must not be lost to a disk that fails for a
+// moment, and returns the last error.
+func (q *Queue) keep(ctx context.Context, job execution.Job, fn func(*execution.Job) error) (err error) {
+	for attempt := range 6 {
+		_, err = change(ctx, q, job.ID, fn)
+		if err == nil || errors.Is(err, errTaken) || errors.Is(err, execution.ErrNotFound) {
+			return nil
 		}
 		q.cfg.Logger.Error("a job cannot be kept", "job", job.ID, "error", err)
 		pause := time.NewTimer(q.backoff(attempt))
 		<-pause.C
 	}
+	return err
 }
 
 // adopt takes over what ended processes were running. A job with an audit record has happened.
@@ -182,7 +200,7 @@ func (q *Queue) take(ctx context.Context, job execution.Job) {
 		q.complain(ctx, "an orphan cannot be looked up", err)
 		return
 	}
-	_, err = q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+	_, err = change(ctx, q, job.ID, func(j *execution.Job) error {
 		if j.Status != execution.Running || j.Owner != job.Owner {
 			return errTaken
 		}
@@ -237,6 +255,12 @@ func (q *Queue) tidy(loop context.Context) {
 }
 
 func (q *Queue) stopCancelled(ctx context.Context) {
+	q.mu.Lock()
+	runs := len(q.running) > 0
+	q.mu.Unlock()
+	if !runs {
+		return
+	}
 	ids, err := q.cfg.Store.Cancelled(ctx)
 	if err != nil {
 		q.complain(ctx, "cancelled jobs cannot be found", err)
