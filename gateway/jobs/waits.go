@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +54,7 @@ func (q *Queue) advanceDue(ctx context.Context) error {
 // advance does what is due about a paused job. It writes the records of decisions before a segment has their answers,
 // and the record of an end before the job ends.
 func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, error) {
-	job, err := q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+	job, err := change(ctx, q, job.ID, func(j *execution.Job) error {
 		if waits.Elapse(j, q.cfg.Now()) {
 			reason := "the execution expired: nobody resumed it in time"
 			if j.Wait.Session != nil {
@@ -88,7 +87,7 @@ func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, 
 		}
 	}
 	run := q.cfg.Waits.NewID()
-	job, err = q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+	job, err = change(ctx, q, job.ID, func(j *execution.Job) error {
 		if err := waits.Queue(j, run, decided, q.cfg.Now()); err != nil {
 			return err
 		}
@@ -140,13 +139,12 @@ func (q *Queue) finishEnding(ctx context.Context, job execution.Job) (execution.
 	if err := q.cfg.Waits.Record(ctx, waits.EndRecord(job)); err != nil {
 		return job, fmt.Errorf("record the end of a paused execution: %w", err)
 	}
-	job, err := q.cfg.Store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+	job, err := change(ctx, q, job.ID, func(j *execution.Job) error {
 		if j.Ended() {
 			return errTaken
 		}
 		return q.end(j, endResult(*j))
 	})
-	q.nudge() // there may be a callback to make
 	if errors.Is(err, errTaken) {
 		err = nil
 	}
@@ -157,8 +155,11 @@ func (q *Queue) finishEnding(ctx context.Context, job execution.Job) (execution.
 func endResult(job execution.Job) execution.Result {
 	e := job.Wait.Ending
 	return execution.Result{
-		ID: job.ID, Status: e.Status, Error: &e.Reason, Logs: []execution.Log{}, Violations: []string{}, Engine: "quickjs",
-		EngineBuild: job.Wait.EngineBuild, Policy: job.Wait.Tier, Function: job.Function, DangerAnalysis: noAnalysis(),
+		ID: job.ID, Status: e.Status, Failure: execution.Failure{Error: &e.Reason},
+		Environment: execution.Environment{
+			Engine: "quickjs", EngineBuild: job.Wait.EngineBuild, Policy: job.Wait.Tier,
+		},
+		Logs: []execution.Log{}, Violations: []string{}, Function: job.Function, DangerAnalysis: noAnalysis(),
 	}
 }
 
@@ -238,8 +239,8 @@ func (q *Queue) Park(ctx context.Context, s api.Submission, result execution.Res
 }
 
 // Change applies a change to a paused job and does what is then due.
-func (q *Queue) Change(ctx context.Context, id string, change func(*execution.Job) error) (execution.Job, error) {
-	job, err := q.cfg.Store.ChangeJob(ctx, id, change)
+func (q *Queue) Change(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	job, err := change(ctx, q, id, fn)
 	if err != nil || job.Status != execution.Paused {
 		return job, err
 	}
@@ -250,26 +251,3 @@ func (q *Queue) Change(ctx context.Context, id string, change func(*execution.Jo
 	}
 	return after, nil
 }
-
-// Await waits until a job is paused or has ended, or for a time. It returns the job as it is then.
-func (q *Queue) Await(ctx context.Context, job execution.Job, patience time.Duration) (execution.Job, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	look := time.NewTicker(awaitTick)
-	defer look.Stop()
-	for job.Status == execution.Queued || job.Status == execution.Running {
-		select {
-		case <-ctx.Done():
-			return job, nil
-		case <-look.C:
-		}
-		now, err := q.cfg.Store.Job(ctx, job.ID)
-		if err != nil {
-			return job, cmp.Or(ctx.Err(), err)
-		}
-		job = now
-	}
-	return job, nil
-}
-
-const awaitTick = 20 * time.Millisecond
