@@ -5,16 +5,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/waits"
-	"github.com/airlock-run/airlock/policy/schema"
 )
 
 // state is a paused execution, or one that continues after a pause, as callers see it.
@@ -30,7 +26,7 @@ type state struct {
 	Segment     int                    `json:"segment"`
 	Waiting     []execution.Waiting    `json:"waiting"`
 	Decided     []decided              `json:"decided"`
-	// Code and Result are what runs and what it has done so far. Lists leave them out.
+	// Code is the code that runs, and Result its result so far. Lists leave them out.
 	Code     string          `json:"code,omitempty"`
 	Result   json.RawMessage `json:"result,omitempty"`
 	Callback *callbackView   `json:"callback,omitempty"`
@@ -116,11 +112,17 @@ func (h *Handlers) paused(ctx context.Context, caller authn.Identity, id string)
 	if err != nil || !found || job.Wait == nil {
 		return execution.Job{}, err
 	}
-	owner := ownerOf(job)
-	if caller.Owns(owner) || caller.May(authn.AuditReadAll) || caller.Tenant == owner.Tenant && caller.May(authn.Approve) {
+	if seesPaused(caller, job) {
 		return job, nil
 	}
 	return execution.Job{}, nil
+}
+
+// seesPaused reports whether a caller may see a job that has paused.
+func seesPaused(caller authn.Identity, job execution.Job) bool {
+	owner := ownerOf(job)
+	return caller.Owns(owner) || caller.May(authn.AuditReadAll) ||
+		caller.Tenant == owner.Tenant && caller.May(authn.Approve)
 }
 
 const (
@@ -227,8 +229,8 @@ func (h *Handlers) Page(ctx context.Context, caller authn.Identity, after string
 	return page, nil
 }
 
-// What a look at paused executions reads first, and about how many bytes of what they wait for are read in all. A
-// page that would have more ends early.
+// How many paused executions a list reads at first, and about how many bytes of their waits it reads in total. A page
+// that would have more ends early.
 const (
 	firstLook    = 2
 	maxPageBytes = 1 << 20
@@ -260,7 +262,7 @@ func (h *Handlers) pausedSome(
 	}
 }
 
-// sizeOf returns about how many bytes an execution waits with.
+// sizeOf returns the approximate size of the waits of an execution in bytes.
 func sizeOf(w *execution.Wait) int {
 	n := 512
 	for _, p := range w.Pending {
@@ -271,206 +273,3 @@ func sizeOf(w *execution.Wait) int {
 	}
 	return n
 }
-
-// maxReason bounds the reason of a decision.
-const maxReason = 2000
-
-// resumePatience is how long a caller waits for what an execution does next, unless the request says otherwise.
-const resumePatience = 30 * time.Second
-
-// Resume serves POST /api/executions/{id}/resume: it decides about operations of a paused execution, and waits until
-// the execution pauses again or has ended.
-func (h *Handlers) Resume(c *fiber.Ctx) error {
-	var body struct {
-		Decisions []api.Decision `json:"decisions"`
-	}
-	if err := api.DecodeSmall(c, &body, "an object with the list decisions"); err != nil {
-		return err
-	}
-	change, err := h.decide(api.CallerOf(c), c.IP(), body.Decisions)
-	if err != nil {
-		return err
-	}
-	return h.change(c, body.Decisions, change)
-}
-
-// Decide decides about operations of a paused execution, and waits until the execution pauses again or has ended. It
-// returns what Resume responds with.
-func (h *Handlers) Decide(
-	ctx context.Context, caller authn.Identity, ip, id string, decisions []api.Decision,
-) ([]byte, error) {
-	change, err := h.decide(caller, ip, decisions)
-	if err != nil {
-		return nil, err
-	}
-	job, err := h.changeJob(ctx, caller, id, decisions, change)
-	if err != nil {
-		return nil, err
-	}
-	if job, err = h.Queue.Await(ctx, job, resumePatience); err != nil {
-		return nil, err
-	}
-	return bodyOf(job)
-}
-
-// decide returns the change that decisions of a caller make to a paused job.
-func (h *Handlers) decide(
-	caller authn.Identity, ip string, decisions []api.Decision,
-) (func(*execution.Job) error, error) {
-	if n := len(decisions); n == 0 || n > execution.MaxWaiting {
-		return nil, api.Invalid("decisions", "must have 1 to "+strconv.Itoa(execution.MaxWaiting)+" entries")
-	}
-	if h.Queue == nil {
-		return nil, noPaused()
-	}
-	if h.Queue.cfg.Waits.Keys == nil {
-		return nil, &api.Problem{Status: 501, Code: "stateless", Detail: "this gateway cannot continue paused executions: " +
-			"with state in Postgres or DynamoDB they need SNAPSHOT_KEYS"}
-	}
-	verdicts := map[int]execution.Verdict{}
-	for i, d := range decisions {
-		field := "decisions[" + strconv.Itoa(i) + "]"
-		if err := check(d, field); err != nil {
-			return nil, err
-		}
-		if _, twice := verdicts[d.Seq]; twice {
-			return nil, api.Invalid(field+".seq", "is decided twice")
-		}
-		verdicts[d.Seq] = h.verdict(caller, ip, d)
-	}
-	return func(j *execution.Job) error {
-		if err := h.fourEyes(caller, *j); err != nil {
-			return err
-		}
-		return waits.Decide(j, verdicts, h.Now())
-	}, nil
-}
-
-// check returns an error unless a decision is well formed.
-func check(d api.Decision, field string) error {
-	switch {
-	case len(d.Reason) > maxReason:
-		return api.Invalid(field+".reason", "must have at most "+strconv.Itoa(maxReason)+" bytes")
-	case d.Decision == execution.Edit && (len(d.Args) == 0 || d.Args[0] != '{'):
-		return api.Invalid(field+".args", "must be an object: the arguments that the tool is called with")
-	case d.Decision == execution.Respond && len(d.Value) == 0:
-		return api.Invalid(field+".value", "is required: the value that replaces the tool's answer")
-	case d.Decision != execution.Edit && len(d.Args) > 0:
-		return api.Invalid(field+".args", "belongs to the decision edit")
-	case d.Decision != execution.Respond && len(d.Value) > 0:
-		return api.Invalid(field+".value", "belongs to the decision respond")
-	}
-	switch d.Decision {
-	case execution.Approve, execution.Edit, execution.Respond, execution.Reject:
-		return nil
-	}
-	return api.Invalid(field+".decision", "must be approve, edit, respond or reject")
-}
-
-// verdict returns what a caller decided.
-func (h *Handlers) verdict(caller authn.Identity, ip string, d api.Decision) execution.Verdict {
-	return execution.Verdict{
-		Decision: d.Decision, Reason: d.Reason, Args: d.Args, Value: d.Value,
-		By: execution.Caller{Subject: caller.Subject, Tenant: caller.Tenant, IP: utils.CopyString(ip)},
-		At: h.Now().UTC(), Record: h.Queue.cfg.Waits.NewID(),
-	}
-}
-
-// MayDecideOwn reports whether callers may decide about their own executions of a tier.
-func (h *Handlers) MayDecideOwn(tier string) bool { return h.FourEyes == nil || !h.FourEyes(tier) }
-
-// fourEyes refuses a decision by the caller who started the execution, if the tier says so.
-func (h *Handlers) fourEyes(caller authn.Identity, job execution.Job) error {
-	if job.Wait != nil && !h.MayDecideOwn(job.Wait.Tier) && caller.Owns(ownerOf(job)) {
-		return &api.Problem{
-			Status: 403, Code: "approver_is_requester",
-			Detail: "the policy " + job.Wait.Tier + " requires a decision by somebody else: this caller started the execution",
-		}
-	}
-	return nil
-}
-
-// Event serves POST /api/executions/{id}/events/{name}. The body, which may be empty, is the value of the event.
-func (h *Handlers) Event(c *fiber.Ctx) error {
-	value := json.RawMessage("null")
-	if len(c.Request().Body()) > 0 {
-		if err := api.RequireJSON(c); err != nil {
-			return err
-		}
-		value = append(json.RawMessage(nil), c.Request().Body()...)
-		if !json.Valid(value) {
-			return api.Invalid("", "the body is not valid JSON")
-		}
-	}
-	name := api.Param(c, "name")
-	if h.Queue == nil {
-		return noPaused()
-	}
-	v := h.verdict(api.CallerOf(c), c.IP(), api.Decision{Decision: execution.Signal, Value: value})
-	return h.change(c, nil, func(j *execution.Job) error { return waits.Signal(j, name, v, h.Now()) })
-}
-
-// change changes the paused execution that the path names, and responds with what becomes of it.
-func (h *Handlers) change(c *fiber.Ctx, decisions []api.Decision, fn func(*execution.Job) error) error {
-	job, err := h.changeJob(c.UserContext(), api.CallerOf(c), api.Param(c, "id"), decisions, fn)
-	if err != nil {
-		return err
-	}
-	if !api.RespondAsync(c) {
-		ctx, release := api.DisconnectContext(c)
-		job, err = h.Queue.Await(ctx, job, resumePatience)
-		release()
-		if err != nil {
-			return err
-		}
-	}
-	if !job.Ended() {
-		c.Set(fiber.HeaderLocation, api.ExecutionPath(job.ID))
-		c.Status(202)
-	}
-	c.Set(api.ExecutionID, job.ID)
-	return send(c, job)
-}
-
-// changeJob changes the paused execution with an ID. The values of decisions must fit what its code asked for.
-func (h *Handlers) changeJob(
-	ctx context.Context, caller authn.Identity, id string, decisions []api.Decision, fn func(*execution.Job) error,
-) (execution.Job, error) {
-	job, err := h.paused(ctx, caller, id)
-	if err != nil {
-		return job, err
-	}
-	if job.ID == "" {
-		return job, noPaused()
-	}
-	if err := fit(ctx, job, decisions); err != nil {
-		return job, err
-	}
-	return h.Queue.Change(ctx, job.ID, fn)
-}
-
-// The code that waits chose the schemas, so checks of them are bounded here. The function makes those that are missing
-// when the execution continues.
-const (
-	checkedBytes = 8 << 10
-	checkedSteps = 5000
-)
-
-// fit returns an error if a value of decisions does not fit the schema of its operation. It comes before the change, as
-// it may take some milliseconds.
-func fit(ctx context.Context, job execution.Job, decisions []api.Decision) error {
-	budget := schema.Budget{Bytes: checkedBytes, Steps: checkedSteps}
-	for i, d := range decisions {
-		at := slices.IndexFunc(job.Wait.Pending, func(p execution.Pending) bool { return p.Seq == d.Seq })
-		if at < 0 || d.Decision != execution.Respond {
-			continue
-		}
-		if known, err := budget.Fits(ctx, job.Wait.Pending[at].Schema, d.Value); known && err != nil {
-			return api.Invalid("decisions["+strconv.Itoa(i)+"].value",
-				"does not fit the schema of operation "+strconv.Itoa(d.Seq)+": "+err.Error())
-		}
-	}
-	return nil
-}
-
-func noPaused() error { return api.NotFound("there is no paused execution with this id") }
