@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,8 +55,9 @@ func (s *sleeper) invoke(
 			return execution.Reply{}, fmt.Errorf("the snapshot is %q, want %q", inv.Resume.Snapshot, want)
 		}
 	}
-	r := execution.Result{ID: inv.ID, Status: execution.Completed, Policy: cmp.Or(inv.Request.Policy, "standard"),
-		Engine: "quickjs", EngineBuild: "b", DurationMs: float64(segment), Usage: execution.Usage{WallMs: float64(segment),
+	r := execution.Result{ID: inv.ID, Status: execution.Completed,
+		Environment: execution.Environment{Policy: cmp.Or(inv.Request.Policy, "standard"),
+			Engine: "quickjs", EngineBuild: "b"}, DurationMs: float64(segment), Usage: execution.Usage{WallMs: float64(segment),
 			CPUMs: float64(segment), Ticks: int64(segment), APICalls: segment, MemoryBytes: 100}}
 	if segment <= len(s.steps) {
 		r.Status, r.Waiting, r.Snapshot = execution.Paused, s.steps[segment-1], fmt.Appendf(nil, "snapshot %d", segment)
@@ -212,7 +214,7 @@ func TestResumeRefuses(t *testing.T) {
 	want(t, s.do(t, "POST", path+"/resume", `{"decisions":[{"seq":2,"decision":"approve"}]}`), 409, "completed")
 }
 
-// A gateway without keys takes no decision that it could not act on.
+// A gateway without keys accepts no decision that it could not carry out.
 func TestResumeWithoutKeys(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
@@ -222,12 +224,54 @@ func TestResumeWithoutKeys(t *testing.T) {
 	}
 }
 
+// A paused execution whose key is no longer configured stays as it is, and goes on when the key is back.
+func TestResumeWithoutItsKey(t *testing.T) {
+	t.Parallel()
+	s, f := waiting(t, options{}, []execution.Waiting{refund(1), {Seq: 2, Kind: execution.WaitEvent, Name: "e"}})
+	id := want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
+	path, decision := "/api/executions/"+id, `{"decisions":[{"seq":1,"decision":"approve"}]}`
+	stored, err := s.state.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := waits.ParseKeys(waits.NewKey("k0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := other.Seal(stored, []byte("snapshot 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.alter(t, id, func(j *execution.Job) { j.Snapshot = sealed })
+	want(t, s.do(t, "POST", path+"/resume", decision), 503, "no_snapshot_key", "SNAPSHOT_KEYS")
+	want(t, s.do(t, "POST", path+"/events/e", "1"), 503, "no_snapshot_key")
+	want(t, s.do(t, "GET", path, ""), 200, `"status":"paused"`, `"segment":1`, `"decided":[]`)
+	s.alter(t, id, func(j *execution.Job) { j.Snapshot = stored.Snapshot })
+	want(t, s.do(t, "POST", path+"/resume", decision), 200, `"status":"completed"`)
+	if n := f.segments(); n != 2 {
+		t.Errorf("%d segments ran; want 2", n)
+	}
+}
+
 func TestEventResumes(t *testing.T) {
 	t.Parallel()
 	s, _ := waiting(t, options{}, []execution.Waiting{{Seq: 1, Kind: execution.WaitEvent, Name: "replied"}})
 	path := "/api/executions/" + want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
 	want(t, s.do(t, "POST", path+"/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`), 400, "kind event")
 	want(t, s.do(t, "POST", path+"/events/replied", `{"text":"yes"}`), 200, `"value":{"text":"yes"}`)
+}
+
+// The name of an event is any text: its percent escapes in the path are decoded once.
+func TestEventNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a/b c?d#e", "größe ☃", "50%", "a%2Fb", "..", "+"} {
+		s, _ := waiting(t, options{}, []execution.Waiting{{Seq: 1, Kind: execution.WaitEvent, Name: name}})
+		path := "/api/executions/" + want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
+		want(t, s.do(t, "POST", path+"/events/%ff", "1"), 400, `"field":"name"`)
+		want(t, s.do(t, "POST", path+"/events/"+url.PathEscape(name)+"x", "1"), 409, "does not wait for")
+		escaped := strings.ReplaceAll(url.PathEscape(name), ".", "%2E")
+		want(t, s.do(t, "POST", path+"/events/"+escaped, "1"), 200, `"value":1`)
+	}
 }
 
 // An agent runs code that pauses, and reads how it goes on. An agent that may approve lists it and decides. The tools
@@ -260,7 +304,7 @@ func TestAgentsApprove(t *testing.T) {
 				t.Fatal(err)
 			}
 			v, text := r.StructuredContent.(map[string]any), r.Content[0].(*sdk.TextContent).Text
-			if v["segment"] == nil { // else its code and its result so far are for programs
+			if v["segment"] == nil { // otherwise its code and its result so far are for programs
 				v = content(t, r)
 			}
 			return v, text, r.IsError
@@ -443,7 +487,7 @@ func TestCancelPaused(t *testing.T) {
 	}
 }
 
-// Without keys, executions cannot wait, and their functions are told so.
+// Without keys, executions cannot wait, and their invocations say so.
 func TestNoKeys(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{invoke: func(
@@ -562,7 +606,7 @@ func TestCallbacksOfPauses(t *testing.T) {
 	}
 	for seq := 1; seq <= 2; seq++ {
 		expect(fmt.Sprintf("execution.paused msg_%s.paused.%d", name, seq))
-		f.mu.Lock() // the segment does not end before the receiver has heard of it
+		f.mu.Lock() // the segment does not end before the receiver was called about it
 		want(t, s.do(t, "POST", "/api/executions/"+id+"/resume",
 			fmt.Sprintf(`{"decisions":[{"seq":%d,"decision":"approve"}]}`, seq), prefer), 202)
 		expect(fmt.Sprintf("execution.resumed msg_%s.resumed.%d", name, seq+1))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -114,7 +115,7 @@ func DecodeSmall(c *fiber.Ctx, v any, what string) error {
 }
 
 // DecodeLoose decodes a JSON object into v, for the APIs of other services: it ignores members that v does not have.
-// Names match exactly, and no object has one twice. what says which types the members have.
+// Names match exactly, and a repeated name is refused. what says which types the members have.
 func DecodeLoose(body []byte, v any, what string) error {
 	if _, err := execution.Members(body); err != nil {
 		return err
@@ -146,8 +147,18 @@ func Query(c *fiber.Ctx, known ...string) (map[string]string, error) {
 	return given, nil
 }
 
-// Param returns a copy of a parameter of the path.
+// Param returns a copy of a parameter of the path as it was sent, with its percent escapes. Names and IDs need none.
 func Param(c *fiber.Ctx, name string) string { return utils.CopyString(c.Params(name)) }
+
+// TextParam returns a parameter of the path that may be any text, without its percent escapes. It refuses what is not
+// UTF-8.
+func TextParam(c *fiber.Ctx, name string) (string, error) {
+	text, err := url.PathUnescape(Param(c, name))
+	if err != nil || !utf8.ValidString(text) {
+		return "", Invalid(name, "in the path is not percent-encoded UTF-8")
+	}
+	return text, nil
+}
 
 // HasDirective reports whether a list of directives, such as Cache-Control, contains name.
 func HasDirective(header, name string) bool {
