@@ -31,8 +31,9 @@ type console struct {
 func (f *console) invoke(
 	ctx context.Context, inv execution.Invocation, _ func(execution.Log),
 ) (execution.Reply, error) {
-	r := execution.Result{ID: inv.ID, Status: execution.Completed, Policy: inv.Request.Policy, Engine: "quickjs",
-		EngineBuild: "b", Pure: true}
+	r := execution.Result{ID: inv.ID, Status: execution.Completed,
+		Environment: execution.Environment{Policy: inv.Request.Policy, Engine: "quickjs",
+			EngineBuild: "b"}, Pure: true}
 	if inv.Session == nil || len(inv.Session.Granted) == 0 {
 		return execution.Reply{}, errors.New("it is no step, or nothing says what its session was granted")
 	}
@@ -365,6 +366,25 @@ func TestAlteredSession(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A session whose key is no longer configured runs nothing, and goes on when the key is back.
+func TestSessionWithoutItsKey(t *testing.T) {
+	t.Parallel()
+	s, _ := consoles(t, options{})
+	path := s.session(t, `{}`)
+	want(t, s.do(t, "POST", path+"/execute", code("a")), 200)
+	id := strings.TrimPrefix(path, "/api/sessions/")
+	stored, err := s.state.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := bytes.Replace(stored.Snapshot, []byte("\x04test"), []byte("\x04past"), 1)
+	s.alter(t, id, func(j *execution.Job) { j.Snapshot = named })
+	want(t, s.do(t, "POST", path+"/execute", code("b")), 503, "no_snapshot_key", "SNAPSHOT_KEYS")
+	want(t, s.do(t, "POST", path+"/fork", ""), 503, "no_snapshot_key")
+	s.alter(t, id, func(j *execution.Job) { j.Snapshot = stored.Snapshot })
+	want(t, s.do(t, "POST", path+"/execute", code("b")), 200, `"step":2`)
 }
 
 // Nobody but its owner sees a session.

@@ -64,6 +64,16 @@ func Stateless() error {
 	}
 }
 
+// NoSnapshotKey returns the error for stored state whose key is not configured. Nothing was changed.
+func NoSnapshotKey(cause error) error {
+	return &Problem{
+		Status: 503, Code: "no_snapshot_key",
+		Detail: "this gateway does not have the key of this execution or session: the operator must add it to " +
+			"SNAPSHOT_KEYS; nothing was changed",
+		RetryAfter: 10 * time.Second, Cause: cause,
+	}
+}
+
 // RecordsUnavailable returns the error for audit records that cannot be read.
 func RecordsUnavailable(cause error) error {
 	return &Problem{

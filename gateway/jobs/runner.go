@@ -50,7 +50,11 @@ func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution
 		if r.Keys == nil {
 			return execution.Result{}, errNoKeys
 		}
-		if snapshot, err = r.Keys.Open(job, job.Snapshot); err != nil {
+		snapshot, err = r.Keys.Open(job, job.Snapshot)
+		switch {
+		case errors.Is(err, waits.ErrNoKey):
+			return execution.Result{}, err
+		case err != nil:
 			return r.refused(ctx, job, err)
 		}
 	}
@@ -61,7 +65,7 @@ func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution
 // errNoKeys is why a paused execution does not continue on this gateway. It waits for one that has keys.
 var errNoKeys = errors.New("a paused execution waits for a gateway with SNAPSHOT_KEYS")
 
-// noKeysPause is the time between two attempts to continue an execution without keys.
+// noKeysPause is the time between two attempts to continue an execution without its key.
 const noKeysPause = 10 * time.Second
 
 // refused ends an execution whose snapshot is not its own.
@@ -96,7 +100,7 @@ func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution
 		return result, max(full.RetryAfter, time.Second)
 	case errors.As(err, &exec) && exec.Code == execution.Throttled:
 		return result, max(exec.RetryAfter, time.Second)
-	case errors.Is(err, errNoKeys):
+	case errors.Is(err, errNoKeys), errors.Is(err, waits.ErrNoKey):
 		r.Logger.Error(err.Error(), "execution", job.ID)
 		return result, noKeysPause
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// broken is an executor that carries out nothing. It counts what it was asked.
+// broken is an executor that runs nothing. It counts the submissions.
 type broken struct{ asked int }
 
 func (b *broken) Execute(context.Context, api.Submission) (execution.Result, error) {
@@ -38,8 +39,9 @@ func TestRecordedJob(t *testing.T) {
 	t.Parallel()
 	record := audit.Record{
 		ID: "exec_0123456789", DurationMs: 12, Policy: "strict", Engine: "quickjs", EngineBuild: "quickjs-ng-0.15.1",
-		DangerAnalysis: json.RawMessage(`{"score":1}`), Usage: audit.Usage{Ticks: 5, APICalls: 2},
-		Function: &audit.FunctionRef{Name: "f", Version: 3},
+		Assessment: audit.Assessment{DangerAnalysis: json.RawMessage(`{"score":1}`)},
+		Ending:     audit.Ending{Usage: audit.Usage{Ticks: 5, APICalls: 2}},
+		Function:   &audit.FunctionRef{Name: "f", Version: 3},
 	}
 	for name, c := range map[string]struct {
 		status, limit, line string
@@ -65,8 +67,9 @@ func TestRecordedJob(t *testing.T) {
 				t.Fatal(found, err)
 			}
 			want := execution.Result{
-				ID: record.ID, Status: c.want, Error: &c.error, DurationMs: 12, Policy: "strict", Engine: "quickjs",
-				EngineBuild: "quickjs-ng-0.15.1", DangerAnalysis: record.DangerAnalysis, Logs: []execution.Log{},
+				ID: record.ID, Status: c.want, Failure: execution.Failure{Error: &c.error}, DurationMs: 12,
+				Environment: execution.Environment{Policy: "strict", Engine: "quickjs",
+					EngineBuild: "quickjs-ng-0.15.1"}, DangerAnalysis: record.DangerAnalysis, Logs: []execution.Log{},
 				Violations: []string{}, Usage: execution.Usage{Ticks: 5, APICalls: c.apiCalls}, APICallCount: c.apiCalls,
 				Function: &execution.FunctionRef{Name: "f", Version: 3},
 			}
@@ -93,7 +96,8 @@ func TestLostAttempt(t *testing.T) {
 			return nil
 		}}
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	job := execution.Job{ID: "exec_9876543210", Tenant: "t", Subject: "ann", Via: "hook", StartedAt: began,
+	job := execution.Job{ID: "exec_9876543210", Tenant: "t", Subject: "ann", Via: "hook",
+		Times:   execution.Times{StartedAt: began},
 		Request: execution.Request{Code: "1 + 1"}}
 	for _, at := range []time.Duration{0, 0, time.Minute} { // two processes look at the first attempt
 		job.StartedAt = began.Add(at)
@@ -109,9 +113,11 @@ func TestLostAttempt(t *testing.T) {
 		if id == job.ID || !filed || !at.Equal(r.Time) {
 			t.Errorf("record %s of %v", id, r.Time)
 		}
-		got := audit.Record{Status: r.Status, Caller: r.Caller, Via: r.Via, CodeBytes: r.CodeBytes, Policy: r.Policy,
+		got := audit.Record{Ending: audit.Ending{Status: r.Status}, Caller: r.Caller, Via: r.Via,
+			Source: audit.Source{CodeBytes: r.CodeBytes}, Policy: r.Policy,
 			Lineage: r.Lineage}
-		want := audit.Record{Status: "error", Caller: audit.Caller{Tenant: "t", Subject: "ann"}, Via: "hook", CodeBytes: 5,
+		want := audit.Record{Ending: audit.Ending{Status: "error"}, Caller: audit.Caller{Tenant: "t", Subject: "ann"},
+			Via: "hook", Source: audit.Source{CodeBytes: 5},
 			Policy: "standard", Lineage: audit.Lineage{Parent: job.ID, Segment: 1}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -123,19 +129,40 @@ func TestLostAttempt(t *testing.T) {
 	}
 }
 
-// A paused execution waits for a gateway with keys: one without keys ends nothing.
+// A paused execution waits for a gateway with its key: one without it ends nothing.
 func TestSegmentWithoutKeys(t *testing.T) {
 	t.Parallel()
-	executor := &broken{}
-	runner := &jobs.ExecutionRunner{Executor: executor, Records: oneRecord{}, Logger: slog.New(slog.DiscardHandler)}
-	job := execution.Job{ID: "exec_9876543210"}
-	job.Wait, job.Snapshot = &execution.Wait{Segment: 2}, []byte("sealed")
-	result, again := runner.Run(t.Context(), job)
-	if again <= 0 || result.Error != nil {
-		t.Errorf("it is tried again after %v, and its result is %+v", again, result)
+	own, err := waits.ParseKeys(waits.NewKey("own"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if executor.asked != 0 {
-		t.Error("it ran")
+	other, err := waits.ParseKeys(waits.NewKey("other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := execution.Job{ID: "exec_9876543210"}
+	job.Wait = &execution.Wait{Segment: 1}
+	if job.Snapshot, err = own.Seal(job, []byte("state")); err != nil {
+		t.Fatal(err)
+	}
+	job.Wait = &execution.Wait{Segment: 2}
+	for name, keys := range map[string]*waits.Keys{"no keys": nil, "another key": other} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			executor := &broken{}
+			runner := &jobs.ExecutionRunner{Executor: executor, Records: oneRecord{}, Keys: keys,
+				Logger: slog.New(slog.DiscardHandler), Append: func(context.Context, audit.Record) error {
+					t.Error("it has a record")
+					return nil
+				}}
+			result, again := runner.Run(t.Context(), job)
+			if again <= 0 || result.Error != nil {
+				t.Errorf("it is tried again after %v, and its result is %+v", again, result)
+			}
+			if executor.asked != 0 {
+				t.Error("it ran")
+			}
+		})
 	}
 }
 
@@ -157,7 +184,8 @@ func TestRecordedSegment(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			record := audit.Record{ID: "exec_segment0002", Status: string(c.status), Usage: audit.Usage{APICalls: 1}}
+			record := audit.Record{ID: "exec_segment0002",
+				Ending: audit.Ending{Status: string(c.status), Usage: audit.Usage{APICalls: 1}}}
 			if c.error != nil {
 				record.Error = *c.error
 			}

@@ -55,7 +55,7 @@ func ownerOf(job execution.Job) authn.Identity {
 	return authn.Identity{Subject: job.Subject, Tenant: job.Tenant}
 }
 
-// over reports whether a job is no session, or one that has ended or is about to.
+// over reports whether a job is not a session, or is a session that has ended or is ending.
 func (s *Sessions) over(job execution.Job) bool {
 	w := job.Wait
 	return w == nil || w.Session == nil || w.Ending != nil || job.Ended() || !s.cfg.Now().Before(w.ExpiresAt)
@@ -123,9 +123,12 @@ func (s *Sessions) open(job execution.Job, step int) ([]byte, error) {
 
 // unreadable returns the problem of a session whose snapshot does not open.
 func unreadable(err error) error {
+	if errors.Is(err, waits.ErrNoKey) {
+		return api.NoSnapshotKey(err)
+	}
 	return &api.Problem{
 		Status: 409, Code: "session_lost", Cause: err,
-		Detail: "the stored state of the session is not valid, or its key is no longer configured; delete the session",
+		Detail: "the stored state of the session is not valid; delete the session",
 	}
 }
 

@@ -16,9 +16,11 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// ErrSealed reports a snapshot that was changed, or that belongs to another execution, segment, engine or request, or
-// whose key this deployment does not have.
+// ErrSealed reports a snapshot that was changed, or that belongs to another execution, segment, engine or request.
 var ErrSealed = errors.New("the snapshot is not the one that was stored for this execution")
+
+// ErrNoKey reports a snapshot whose key this gateway does not have. The snapshot opens when the key is back.
+var ErrNoKey = errors.New("this gateway does not have the key of the snapshot: add it to SNAPSHOT_KEYS")
 
 // A sealed snapshot is
 //
@@ -94,34 +96,52 @@ func (k *Keys) Seal(j execution.Job, snapshot []byte) ([]byte, error) {
 	return box.Seal(out, nonce, snapshot, bound), nil
 }
 
-// Open decrypts the snapshot that the queued segment of a job continues from. The error is ErrSealed if it is another.
+// Has returns ErrNoKey if the key of a snapshot is not configured, and ErrSealed if the snapshot names none. It reads
+// nothing else of the snapshot.
+func (k *Keys) Has(sealed []byte) error {
+	_, _, err := k.keyOf(sealed)
+	return err
+}
+
+// keyOf returns the magic and the key ID of a snapshot, and the name of its key, which is configured.
+func (k *Keys) keyOf(sealed []byte) (head []byte, name string, err error) {
+	if len(sealed) < len(magic)+1 || string(sealed[:len(magic)]) != magic {
+		return nil, "", ErrSealed
+	}
+	end := len(magic) + 1 + int(sealed[len(magic)])
+	if len(sealed) < end {
+		return nil, "", ErrSealed
+	}
+	head = sealed[:end:end]
+	if name = string(head[len(magic)+1:]); k.keys[name] == nil {
+		return nil, "", fmt.Errorf("%w (its name is %q)", ErrNoKey, name)
+	}
+	return head, name, nil
+}
+
+// Open decrypts the snapshot that the queued segment of a job continues from. The error is ErrSealed if it is another,
+// and ErrNoKey if its key is not configured.
 func (k *Keys) Open(j execution.Job, sealed []byte) ([]byte, error) {
 	return k.open(j, sealed, j.Wait.Segment-1)
 }
 
-// OpenStep decrypts the snapshot of a session after a step. The error is ErrSealed if it is not that.
+// OpenStep decrypts the snapshot of a session after a step. The error is ErrSealed if it is not that, and ErrNoKey if
+// its key is not configured.
 func (k *Keys) OpenStep(j execution.Job, sealed []byte, step int) ([]byte, error) {
 	return k.open(j, sealed, step)
 }
 
 // open decrypts a snapshot that a segment of a job made.
 func (k *Keys) open(j execution.Job, sealed []byte, segment int) ([]byte, error) {
-	if len(sealed) < len(magic)+1 || string(sealed[:len(magic)]) != magic {
-		return nil, ErrSealed
-	}
-	end := len(magic) + 1 + int(sealed[len(magic)])
-	if len(sealed) < end {
-		return nil, ErrSealed
-	}
-	head := sealed[:end:end]
-	name := string(head[len(magic)+1:])
-	if k.keys[name] == nil {
-		return nil, fmt.Errorf("%w: its key %q is not configured", ErrSealed, name)
+	head, name, err := k.keyOf(sealed)
+	if err != nil {
+		return nil, err
 	}
 	box, err := k.box(name, j.Tenant)
 	if err != nil {
 		return nil, err
 	}
+	end := len(head)
 	if len(sealed) < end+box.NonceSize() {
 		return nil, ErrSealed
 	}
@@ -152,11 +172,10 @@ func (k *Keys) box(name, tenant string) (cipher.AEAD, error) {
 // binding returns the additional data of a snapshot that a segment of a job made: its tenant, ID, segment, engine build
 // and tier, and the hash of its request.
 func binding(head []byte, j execution.Job, segment int) ([]byte, error) {
-	request, err := json.Marshal(j.Request)
+	sum, err := requestSum(j.Request)
 	if err != nil {
 		return nil, fmt.Errorf("encode the request of a paused execution: %w", err)
 	}
-	sum := sha256.Sum256(request)
 	out := append([]byte(nil), head...)
 	for _, part := range [][]byte{
 		[]byte(j.Tenant), []byte(j.Subject), []byte(j.ID), binary.BigEndian.AppendUint64(nil, uint64(segment)),
@@ -166,4 +185,19 @@ func binding(head []byte, j execution.Job, segment int) ([]byte, error) {
 		out = append(out, part...)
 	}
 	return out, nil
+}
+
+// longSources is the size in bytes above which the hash of a request covers the hash of its sources instead of the
+// sources: encoding long ones as JSON would take this process too long.
+const longSources = 1 << 20
+
+// requestSum returns the hash of a request.
+func requestSum(r execution.Request) ([sha256.Size]byte, error) {
+	sources := ""
+	if s := r.Sources(); s.Bytes() > longSources {
+		sources = s.Sum()
+		r = r.WithSources(execution.Sources{})
+	}
+	text, err := json.Marshal(r)
+	return sha256.Sum256(append(text, sources...)), err
 }
