@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -40,7 +41,7 @@ type executor struct {
 	meter     *meter.Meter
 	tracer    trace.Tracer // may be nil
 
-	writing      chan struct{} // holds an element for each execution whose place is free and whose record is not written
+	writing      chan struct{} // holds an element for each execution without a place whose record is not written
 	queueWait    time.Duration
 	overhead     time.Duration
 	writeTimeout time.Duration
@@ -125,11 +126,17 @@ func (e *executor) keepPaused(ctx context.Context, r *run, result execution.Resu
 		e.activity.Changed()
 		return kept, nil
 	}
-	line := "the execution paused and could not be stored; it has ended"
-	record := r.record(execution.Result{Status: execution.Failed, Error: &line, Policy: result.Policy,
-		Engine: result.Engine}, e.keepCode)
+	const line = "the execution paused and could not be stored; it has ended"
+	reason := line
+	record := r.record(execution.Result{Status: execution.Failed, Failure: execution.Failure{Error: &reason},
+		Environment: execution.Environment{Policy: result.Policy, Engine: result.Engine}}, e.keepCode)
 	record.ID, record.Parent, record.Segment = e.newID(), r.ID, 1
-	return r.unfinished(), errors.Join(err, e.append(ctx, record))
+	if unrecorded := e.append(ctx, record); unrecorded != nil {
+		return r.unfinished(), errors.Join(unrecorded, err)
+	}
+	found := *problemOf(err)
+	found.Detail = line + ": " + strings.TrimSuffix(found.Detail, nothingChanged)
+	return r.unfinished(), &found
 }
 
 // runInTurn waits for a place and invokes a function. If the invocation is throttled, which means that nothing ran, it
@@ -188,6 +195,7 @@ func (e *executor) pause(waiting context.Context, r *run, attempt int) bool {
 
 // waitForPlace waits in the queue until waiting ends. The error is context.Canceled if ctx ended.
 func (e *executor) waitForPlace(ctx, waiting context.Context, r *run) (*queue.Place, error) {
+	began := time.Now()
 	place, err := e.queue.AcquireFor(waiting, classOf(r.Request.Priority), r.Caller.Tenant, r.Caller.Subject)
 	switch {
 	case err == nil:
@@ -195,7 +203,7 @@ func (e *executor) waitForPlace(ctx, waiting context.Context, r *run) (*queue.Pl
 	case ctx.Err() != nil:
 		err = context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
-		err = &queue.Full{RetryAfter: 5 * time.Second}
+		err = &queue.Full{RetryAfter: 5 * time.Second, Waited: time.Since(began)}
 	}
 	return place, err
 }
@@ -278,7 +286,7 @@ func (e *executor) recordLost(ctx context.Context, r *run, lost error) error {
 		}
 		message = public.Message
 	}
-	result := r.complete(execution.Result{Status: execution.Failed, Error: &message})
+	result := r.complete(execution.Result{Status: execution.Failed, Failure: execution.Failure{Error: &message}})
 	if err := e.append(ctx, r.record(result, e.keepCode)); err != nil {
 		return errors.Join(err, lost)
 	}
@@ -323,7 +331,7 @@ func (e *executor) keep(r *run, result execution.Result) execution.Result {
 	}
 	if body, err := api.Encode(result); err == nil {
 		owner := r.Caller.Owner()
-		if !r.Stored { // the result of a job is nobody's before it is stored
+		if !r.Stored { // the result of a job is not shown before it is stored
 			e.results.Put(owner, result.ID, results.Finished{Owner: owner, Body: body}, len(body))
 		}
 		e.keepPure(r, result, len(body))
@@ -336,7 +344,7 @@ func (e *executor) Cancelled(ctx context.Context, s api.Submission, reason strin
 	result execution.Result, record func(context.Context) error, err error,
 ) {
 	r, err := e.begin(ctx, s)
-	result = r.complete(execution.Result{Status: execution.Cancelled, Error: &reason})
+	result = r.complete(execution.Result{Status: execution.Cancelled, Failure: execution.Failure{Error: &reason}})
 	return result, func(ctx context.Context) error {
 		_, err := e.finish(ctx, r, result)
 		return err

@@ -109,10 +109,11 @@ func problemOf(err error) *api.Problem {
 	case errors.As(err, &exec):
 		return executionProblem(exec)
 	case errors.As(err, &full):
-		return &api.Problem{
-			Status: 503, Code: "queue_full", Detail: "too many executions are waiting; try again",
-			RetryAfter: full.RetryAfter,
+		detail := "too many executions are waiting; try again"
+		if full.Waited > 0 {
+			detail = full.Error() + "; try again"
 		}
+		return &api.Problem{Status: 503, Code: "queue_full", Detail: detail, RetryAfter: full.RetryAfter}
 	case errors.As(err, &refusal):
 		challenge := `Bearer realm="airlock"`
 		if !refusal.Absent {
@@ -234,18 +235,21 @@ func quotaProblem(e *execution.QuotaError) *api.Problem {
 	}
 }
 
+// nothingChanged ends the details of faults that came before anything happened.
+const nothingChanged = "; nothing was changed"
+
 // faultProblem returns the problem of a store that does not work. Each code has a runbook in OPERATIONS.md.
 func faultProblem(e *execution.StoreError) *api.Problem {
 	const soon, later = time.Second, time.Minute
 	switch e.Fault {
 	case execution.StoreFull:
 		return &api.Problem{
-			Status: 507, Code: "store_full", Detail: "the disk of the state is full; nothing was changed", Cause: e,
+			Status: 507, Code: "store_full", Detail: "the disk of the state is full" + nothingChanged, Cause: e,
 		}
 	case execution.StoreBusy:
 		return &api.Problem{
 			Status: 503, Code: "store_busy", RetryAfter: soon, Cause: e,
-			Detail: "another process holds the lock of the state; nothing was changed",
+			Detail: "another process holds the lock of the state" + nothingChanged,
 		}
 	case execution.StoreCorrupt:
 		return &api.Problem{
@@ -255,13 +259,13 @@ func faultProblem(e *execution.StoreError) *api.Problem {
 	case execution.StoreReadOnly:
 		return &api.Problem{
 			Status: 503, Code: "store_read_only", RetryAfter: later, Cause: e,
-			Detail: "the state cannot be written to; nothing was changed",
+			Detail: "the state cannot be written to" + nothingChanged,
 		}
 	case execution.StoreLost:
 	}
 	return &api.Problem{
 		Status: 503, Code: "store_lost", RetryAfter: later, Cause: e,
-		Detail: "the state cannot be reached, or its disk is failing; nothing was changed",
+		Detail: "the state cannot be reached, or its disk is failing" + nothingChanged,
 	}
 }
 
