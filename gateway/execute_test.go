@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
@@ -52,7 +53,7 @@ func TestExecute(t *testing.T) {
 	if diff := cmp.Diff(execution.Invocation{
 		Airlock: 1, ID: v["id"].(string), Via: "http",
 		Caller: execution.Caller{Subject: "local", Tenant: got.Caller.Tenant, IP: "127.0.0.1"},
-	}, sent); diff != "" {
+	}, sent, cmpopts.IgnoreUnexported(execution.Request{})); diff != "" {
 		t.Errorf("the invocation differs (-want +got):\n%s", diff)
 	}
 	if got.ReceivedAt.IsZero() {
@@ -80,10 +81,11 @@ func TestGatewayRecordsBlocked(t *testing.T) {
 	has(t, v, map[string]any{"status": "blocked", "violations.0": violation, "error": "blocked by policy: " + violation})
 	r := s.records.records[0]
 	if diff := cmp.Diff(audit.Record{
-		ID: v["id"].(string), Status: "blocked", Via: "http", CodeBytes: 9,
-		CodeSHA256: "68dac202a329400108b5128b599784bdb7e959af6b2f0f00d5cc66340681d7d3", // of eval('1')
+		ID: v["id"].(string), Ending: audit.Ending{Status: "blocked"}, Via: "http", Source: audit.Source{CodeBytes: 9,
+			CodeSHA256: "68dac202a329400108b5128b599784bdb7e959af6b2f0f00d5cc66340681d7d3"}, // of eval('1')
 	}, audit.Record{
-		ID: r.ID, Status: r.Status, Via: r.Via, CodeBytes: r.CodeBytes, CodeSHA256: r.CodeSHA256,
+		ID: r.ID, Ending: audit.Ending{Status: r.Status}, Via: r.Via,
+		Source: audit.Source{CodeBytes: r.CodeBytes, CodeSHA256: r.CodeSHA256},
 	}); diff != "" {
 		t.Errorf("the record differs (-want +got):\n%s", diff)
 	}
@@ -108,10 +110,11 @@ func TestFunctionDiedAfterRecord(t *testing.T) {
 		s = serve(t, options{invoke: func(
 			ctx context.Context, inv execution.Invocation, _ func(execution.Log),
 		) (execution.Reply, error) {
-			if err := s.records.Append(ctx, audit.Record{ID: inv.ID, Status: recorded}); err != nil {
+			if err := s.records.Append(ctx, audit.Record{ID: inv.ID, Ending: audit.Ending{Status: recorded}}); err != nil {
 				t.Error(err)
 			}
-			return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.Failed, Error: &line}}, nil
+			return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.Failed,
+				Failure: execution.Failure{Error: &line}}}, nil
 		}})
 		if a := s.do(t, "POST", "/api/execute", code("1")); a.StatusCode != status {
 			t.Errorf("recorded as %s: %d %s", recorded, a.StatusCode, a.body)
@@ -126,14 +129,16 @@ func TestFunctionDiedBeforeRecord(t *testing.T) {
 		_ context.Context, inv execution.Invocation, _ func(execution.Log),
 	) (execution.Reply, error) {
 		return execution.Reply{
-			Result: execution.Result{ID: inv.ID, Status: execution.TimedOut, Limit: &limit, Error: &line},
+			Result: execution.Result{ID: inv.ID, Status: execution.TimedOut,
+				Failure: execution.Failure{Limit: &limit, Error: &line}},
 		}, nil
 	}})
 	v := s.do(t, "POST", "/api/execute", code("for(;;);")).json(t)
 	has(t, v, map[string]any{"status": "timeout", "limit": "wall", "policy": "standard", "engine": "quickjs"})
 	r := s.records.records[0]
-	if diff := cmp.Diff(audit.Record{ID: v["id"].(string), Status: "timeout", Limit: "wall", Error: "killed"},
-		audit.Record{ID: r.ID, Status: r.Status, Limit: r.Limit, Error: r.Error}); diff != "" {
+	if diff := cmp.Diff(audit.Record{ID: v["id"].(string),
+		Ending: audit.Ending{Status: "timeout", Limit: "wall", Error: "killed"}},
+		audit.Record{ID: r.ID, Ending: audit.Ending{Status: r.Status, Limit: r.Limit, Error: r.Error}}); diff != "" {
 		t.Errorf("the record differs (-want +got):\n%s", diff)
 	}
 }
@@ -198,7 +203,7 @@ func TestInvokerErrors(t *testing.T) {
 	}
 }
 
-// A throttled invocation gives its place to others and is tried again; nobody sees that but by the time.
+// A throttled invocation gives its place to others and is tried again; callers notice only the delay.
 func TestThrottledInvocationsTakeTurns(t *testing.T) {
 	t.Parallel()
 	var first atomic.Int32
@@ -302,7 +307,8 @@ func TestHangUpCancelsAndRecords(t *testing.T) {
 		close(started)
 		<-ctx.Done()
 		line := "cancelled"
-		return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.Cancelled, Error: &line}}, nil
+		return execution.Reply{Result: execution.Result{ID: inv.ID, Status: execution.Cancelled,
+			Failure: execution.Failure{Error: &line}}}, nil
 	}})
 	ctx, hangUp := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -357,6 +363,29 @@ func TestQueueFull(t *testing.T) {
 	if a, b := <-statuses, <-statuses; a != 200 || b != 200 {
 		t.Errorf("statuses %d and %d", a, b)
 	}
+}
+
+// A request that no place became free for is not told that others wait.
+func TestNoPlaceInTime(t *testing.T) {
+	t.Parallel()
+	release, started := make(chan struct{}), make(chan struct{}, 1)
+	s := serve(t, options{
+		config: gateway.Config{Places: 1, QueueDepth: 1, QueueWait: 100 * time.Millisecond},
+		invoke: func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
+			started <- struct{}{}
+			<-release
+			return echo(ctx, inv, onLog)
+		},
+	})
+	var wg sync.WaitGroup
+	wg.Go(func() { s.do(t, "POST", "/api/execute", code("1")) })
+	<-started
+	a := s.do(t, "POST", "/api/execute", code("2"))
+	if detail, kind := a.problem(t, 503); kind != "queue_full" || !strings.HasPrefix(detail, "no place became free in ") {
+		t.Errorf("%s", a.body)
+	}
+	close(release)
+	wg.Wait()
 }
 
 func TestAuditRoutes(t *testing.T) {

@@ -4,10 +4,11 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
-	"github.com/airlock-run/airlock/gateway/steady"
+	"github.com/airlock-run/airlock/gateway/monotonic"
 )
 
 // Class is a priority.
@@ -41,10 +42,17 @@ type Config struct {
 type Full struct {
 	// RetryAfter is estimated from how long executions take. It is between 1 and 60 seconds.
 	RetryAfter time.Duration
+	// Waited is how long the arrival waited without getting a place; 0 for one that was turned away.
+	Waited time.Duration
 }
 
 // Error implements error.
-func (*Full) Error() string { return "the queue is full" }
+func (f *Full) Error() string {
+	if f.Waited > 0 {
+		return fmt.Sprintf("no place became free in %v", f.Waited.Round(100*time.Millisecond))
+	}
+	return "the queue is full"
+}
 
 // Queue hands out places. It is safe for concurrent use.
 type Queue struct {
@@ -65,7 +73,7 @@ func New(cfg Config) (*Queue, error) {
 			"queue: at least one place, a depth and a number of spare places of at least 0, and a clock are needed",
 		)
 	}
-	cfg.Now = steady.Clock(cfg.Now)
+	cfg.Now = monotonic.Clock(cfg.Now)
 	if cfg.Concurrent == nil {
 		cfg.Concurrent = func(string) int { return 0 }
 	}
