@@ -154,8 +154,8 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 	}
 	h.hooks = &hooks.Handlers{
 		Functions: e.registry, Jobs: h.jobs, Executor: e, Turns: e, Store: deps.State, Records: deps.Records,
-		Access: h.access,
-		Keys:   h.keys, AnswerHeaders: cfg.Hooks.AnswerHeaders, Detail: s.problems.detail, Now: deps.Now, NewID: deps.NewID,
+		Access: h.access, MaxEventBytes: 3*cfg.MaxDataBytes + 4*maxHeadBytes,
+		Keys: h.keys, AnswerHeaders: cfg.Hooks.AnswerHeaders, Detail: s.problems.detail, Now: deps.Now, NewID: deps.NewID,
 	}
 	h.sessions = &sessions.Handlers{
 		Read: e.read, Respond: e.respond, Validate: e.Validate, Tier: tierOf(deps.Policy),

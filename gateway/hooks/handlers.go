@@ -1,12 +1,12 @@
 package hooks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -74,6 +74,9 @@ type Handlers struct {
 	Keys      *idempotency.Keys
 	// AnswerHeaders are X- headers that code may set on its answers, besides the few that are always allowed.
 	AnswerHeaders []string
+	// MaxEventBytes bounds an event as JSON, which can be much larger than the delivery: JSON escapes bytes, and an event
+	// holds the body twice.
+	MaxEventBytes int
 	// Detail returns the sentence that a problem document would have for an error.
 	Detail func(error) string
 	Now    func() time.Time
@@ -112,10 +115,10 @@ func (h *Handlers) Deliver(c *fiber.Ctx) error {
 		return err
 	}
 	event := NewEvent(*f.Hook, utils.CopyString(c.Method()), utils.CopyString(c.Path()), values, header, body)
-	input, err := written(event)
+	input, err := written(event, h.MaxEventBytes)
 	release()
 	if err != nil {
-		return api.Invalid("", "the event cannot be written as JSON")
+		return h.Access.CountRefused(c, err)
 	}
 	again := func(c *fiber.Ctx) error { return h.charge(c, f) }
 	owner := authn.Hook(f.Tenant, f.Name).Owner()
@@ -128,13 +131,35 @@ func (h *Handlers) Deliver(c *fiber.Ctx) error {
 	})
 }
 
-// written returns an event as JSON. Escapes for HTML would make it up to six times as long.
-func written(event webhook.Event) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(event)
-	return bytes.TrimSpace(b.Bytes()), err
+// written returns an event as JSON of at most that many bytes.
+func written(event webhook.Event, most int) (json.RawMessage, error) {
+	tooLong := &api.Problem{Status: 413, Detail: "the event takes more than " + strconv.Itoa(most) +
+		" bytes as JSON, which has the body as text and as a value"}
+	if escaped(event.RawBody)+len(event.RawBody) > most {
+		return nil, tooLong
+	}
+	b, err := event.AppendJSON(nil)
+	if err != nil {
+		return nil, api.Invalid("", "the event cannot be written as JSON")
+	}
+	if len(b) > most {
+		return nil, tooLong
+	}
+	return b, nil
+}
+
+// escaped returns how many bytes a text takes as JSON, at least.
+func escaped(text string) int {
+	n := len(text)
+	for i := range len(text) {
+		switch b := text[i]; {
+		case b == '"', b == '\\', b == '\n', b == '\r', b == '\t':
+			n++
+		case b < ' ':
+			n += len(`\u0000`) - 1
+		}
+	}
+	return n
 }
 
 // submission returns the submission of an event.
@@ -152,7 +177,7 @@ func (h *Handlers) target(c *fiber.Ctx) (execution.SavedFunction, error) {
 	tenant := authn.DefaultTenant
 	if given := c.Params("tenant"); given != "" {
 		var err error
-		if tenant, err = url.PathUnescape(utils.CopyString(given)); err != nil || len(tenant) > 128 {
+		if tenant, err = api.TextParam(c, "tenant"); err != nil || len(tenant) > 128 {
 			tenant = ""
 		}
 	}
@@ -181,7 +206,7 @@ func (h *Handlers) verified(
 		given += utils.CopyString(c.Get(name)) + "\x00"
 	}
 	attempt := ratelimit.Attempt{
-		Door: "hook " + authn.Hook(f.Tenant, f.Name).Owner(), Address: utils.CopyString(c.IP()), Credential: given,
+		Target: "hook " + authn.Hook(f.Tenant, f.Name).Owner(), Address: utils.CopyString(c.IP()), Credential: given,
 	}
 	if err := h.Access.Admit(c, attempt); err != nil {
 		return Proof{}, err

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// mcpHeaders make a message of the protocol whole in itself, without a session.
+// mcpHeaders make a message of the protocol complete in itself, without a session.
 var mcpHeaders = []string{"Accept: application/json, text/event-stream", "Mcp-Protocol-Version: 2026-07-28"}
 
 // messageFor is a message that calls a tool with the body of an execution request.
@@ -24,7 +24,7 @@ func messageFor(tool, arguments string) string {
 		`,"_meta":` + meta + `}}`
 }
 
-// small is a function whose results are short: what is measured is the way in.
+// small is a function whose results are short, so that only the request is measured.
 func small(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 	reply, err := encodedEcho(ctx, inv, onLog)
 	reply.Result.Result = json.RawMessage("1")
@@ -43,6 +43,22 @@ func TestOwnCostsOfMessagesAndDeliveries(t *testing.T) {
 		s.bounded(t, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping","params":`+body+`}`, mcpHeaders...)
 		s.bounded(t, "POST", "/hooks/h", body)
 		s.bounded(t, "POST", "/hooks/h", strings.TrimSuffix(body, "}"))
+	}
+}
+
+// A delivery may hold any bytes. JSON escapes many of them, and an event holds them once or twice.
+func TestOwnCostsOfTextDeliveries(t *testing.T) {
+	s := kept(t, options{reader: newFarReader(t), invoke: small})
+	want(t, s.do(t, "PUT", "/api/functions/h", `{"code":"1","hook":{"scheme":"none"}}`), 201)
+	const full = 1<<20 - 400
+	for _, part := range []string{"\x01", "\"", "\n", "\\", "a=\x01&", "\xff", "\xff\x01", "\u2028", "<", `"\u2028",`} {
+		s.bounded(t, "POST", "/hooks/h", strings.Repeat(part, full/len(part)))
+	}
+	for _, part := range []string{`\"`, `\\`, `\n`, `\u0001`, `\ud800`, "\u2028", "<", "/"} {
+		s.bounded(t, "POST", "/hooks/h", `["`+strings.Repeat(part, full/len(part)-2)+`"]`)
+	}
+	for part, status := range map[string]int{"\x01": 413, "\"": 413, "x\n": 200, "é": 200} {
+		want(t, s.do(t, "POST", "/hooks/h", strings.Repeat(part, full/len(part))), status)
 	}
 }
 
