@@ -22,7 +22,7 @@ type Handlers struct {
 	Now  func() time.Time
 }
 
-// read reads a request and lowers the limits of its tier. The request then obeys the rules of every other one.
+// read reads a request and lowers the limits of its tier. The request is then checked like any other.
 func (h *Handlers) read(body []byte) (program, error) {
 	p, err := decode(body)
 	if err != nil {
@@ -35,14 +35,15 @@ func (h *Handlers) read(body []byte) (program, error) {
 	if err != nil {
 		return p, err
 	}
-	// The contents of files are copied: the rules concern their paths only, and bytes are far longer in JSON.
-	files, checked := p.request.Files, p.request
-	checked.Files = make(map[string]execution.File, len(files))
-	for name := range files {
+	// The check runs on the request without the contents of its files: it concerns their paths only, and the contents
+	// are far longer in JSON.
+	whole, checked := p.request, p.request
+	checked.Files = make(map[string]execution.File, len(whole.Files))
+	for name := range whole.Files {
 		checked.Files[name] = nil
 	}
 	p.request, err = execution.DecodeRequest(api.Raw(checked))
-	p.request.Files = files
+	p.request.CopyFiles(whole)
 	return p, err
 }
 

@@ -145,28 +145,30 @@ func TestStages(t *testing.T) {
 		{"completed", execution.Result{Status: execution.Completed, Output: "a\nb\n",
 			Logs: []execution.Log{{Level: "log", Message: "a"}, {Level: "error", Message: "b"}}},
 			`{"signal":null,"stdout":"a\n","stderr":"b\n","code":0,"output":"a\nb\n","message":null,"status":null}`},
-		{"thrown", execution.Result{Status: execution.Failed, Error: text("TypeError: x"),
-			Exception: &execution.Exception{Name: "TypeError", Message: "x", Stack: "    at a"}},
+		{"thrown", execution.Result{Status: execution.Failed, Failure: execution.Failure{Error: text("TypeError: x"),
+			Exception: &execution.Exception{Name: "TypeError", Message: "x", Stack: "    at a"}}},
 			`{"signal":null,"stdout":"","stderr":"TypeError: x\n    at a\n","code":1,"output":"TypeError: x\n    at a\n",` +
 				`"message":"Exited with error status 1","status":"RE"}`},
-		{"exit", execution.Result{Status: execution.Failed, Error: text("the code called process.exit(-1)")},
+		{"exit", execution.Result{Status: execution.Failed,
+			Failure: execution.Failure{Error: text("the code called process.exit(-1)")}},
 			`{"signal":null,"stdout":"","stderr":"","code":255,"output":"","message":"Exited with error status 255",` +
 				`"status":"RE"}`},
 		{"a text that looks like an exit", execution.Result{Status: execution.Failed,
-			Error:     text("the code called process.exit(0)"),
-			Exception: &execution.Exception{Message: "the code called process.exit(0)"}},
+			Failure: execution.Failure{Error: text("the code called process.exit(0)"),
+				Exception: &execution.Exception{Message: "the code called process.exit(0)"}}},
 			`{"signal":null,"stdout":"","stderr":"the code called process.exit(0)\n","code":1,` +
 				`"output":"the code called process.exit(0)\n","message":"Exited with error status 1","status":"RE"}`},
-		{"time", execution.Result{Status: execution.TimedOut, Limit: text(execution.LimitWall)},
+		{"time", execution.Result{Status: execution.TimedOut, Failure: execution.Failure{Limit: text(execution.LimitWall)}},
 			`{"signal":"SIGKILL","stdout":"","stderr":"","code":null,"output":"","message":"Time limit exceeded",` +
 				`"status":"TO"}`},
-		{"output", execution.Result{Status: execution.Failed, Limit: text(execution.LimitOutput)},
+		{"output", execution.Result{Status: execution.Failed, Failure: execution.Failure{Limit: text(execution.LimitOutput)}},
 			`{"signal":"SIGKILL","stdout":"","stderr":"","code":null,"output":"","message":"stdout length exceeded",` +
 				`"status":"OL"}`},
-		{"memory", execution.Result{Status: execution.Failed, Limit: text(execution.LimitMemory)},
+		{"memory", execution.Result{Status: execution.Failed, Failure: execution.Failure{Limit: text(execution.LimitMemory)}},
 			`{"signal":"SIGKILL","stdout":"","stderr":"","code":null,"output":"","message":"Caught fatal signal 9",` +
 				`"status":"SG"}`},
-		{"calls", execution.Result{Status: execution.Failed, Limit: text(execution.LimitAPICalls), Error: text("too many")},
+		{"calls", execution.Result{Status: execution.Failed,
+			Failure: execution.Failure{Limit: text(execution.LimitAPICalls), Error: text("too many")}},
 			`{"signal":null,"stdout":"","stderr":"too many\n","code":1,"output":"too many\n",` +
 				`"message":"Exited with error status 1","status":"RE"}`},
 	} {
@@ -204,7 +206,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if diff := cmp.Diff(r, again, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(r, again, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(r)); diff != "" {
 			t.Error(diff)
 		}
 		if _, ok := r.Files[r.Entry]; !ok {

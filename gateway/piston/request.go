@@ -34,6 +34,13 @@ type wireRequest struct {
 }
 
 type wireFile struct {
+	Name     execution.Text `json:"name"`
+	Content  execution.Text `json:"content"`
+	Encoding execution.Text `json:"encoding"`
+}
+
+// shortFile is a wireFile with stand-ins for long strings.
+type shortFile struct {
 	Name     string  `json:"name"`
 	Content  *string `json:"content"`
 	Encoding string  `json:"encoding"`
@@ -62,8 +69,13 @@ func refuse(field, format string, args ...any) error {
 // decode reads a request. Its errors are those of Piston.
 func decode(body []byte) (program, error) {
 	var w wireRequest
+	inFiles := func(member string, depth int) bool { return member == "files" && depth == 3 }
+	loose, err := execution.DecodeLoose(body, inFiles)
+	if err != nil {
+		return program{}, err
+	}
 	const what = "stdin and policy are strings, args is an array of strings"
-	if err := api.DecodeLoose(body, &w, what); err != nil {
+	if err := api.DecodeLoose(loose.Short(), &w, what); err != nil {
 		return program{}, err
 	}
 	language, version := text(w.Language), text(w.Version)
@@ -73,9 +85,14 @@ func decode(body []byte) (program, error) {
 	case version == "":
 		return program{}, refuse("version", "version is required as a string")
 	}
-	files, err := filesOf(w.Files)
-	if err != nil {
+	if err := checkFiles(w.Files); err != nil {
 		return program{}, err
+	}
+	var whole struct {
+		Files []wireFile `json:"files"`
+	}
+	if err := loose.Texts(&whole); err != nil {
+		return program{}, refuse("files", "files is required as an array")
 	}
 	p := program{limits: w.limits()}
 	var known bool
@@ -85,7 +102,7 @@ func decode(body []byte) (program, error) {
 	r := execution.Request{
 		Language: p.runtime.Language, Policy: w.Policy, Args: w.Args, Files: map[string]execution.File{},
 	}
-	for i, f := range files {
+	for i, f := range whole.Files {
 		if err := f.addTo(&r, i); err != nil {
 			return p, err
 		}
@@ -117,43 +134,47 @@ func text(raw jsontext.Value) string {
 	return s
 }
 
-func filesOf(raw jsontext.Value) ([]wireFile, error) {
+// checkFiles checks the types of the files of an object with stand-ins.
+func checkFiles(raw jsontext.Value) error {
 	var all []jsontext.Value
 	if json.Unmarshal(raw, &all, jsontext.AllowDuplicateNames(true)) != nil || all == nil {
-		return nil, refuse("files", "files is required as an array")
+		return refuse("files", "files is required as an array")
 	}
 	if len(all) > execution.MaxFiles {
-		return nil, refuse("files", "files has %d entries; at most %d are accepted", len(all), execution.MaxFiles)
+		return refuse("files", "files has %d entries; at most %d are accepted", len(all), execution.MaxFiles)
 	}
-	files := make([]wireFile, len(all))
 	for i, f := range all {
-		if json.Unmarshal(f, &files[i], jsontext.AllowDuplicateNames(true)) != nil || files[i].Content == nil {
-			return nil, refuse(fmt.Sprintf("files[%d].content", i), "files[%d].content is required as a string", i)
+		var file shortFile
+		if json.Unmarshal(f, &file, jsontext.AllowDuplicateNames(true)) != nil || file.Content == nil {
+			return refuse(fmt.Sprintf("files[%d].content", i), "files[%d].content is required as a string", i)
 		}
 	}
-	return files, nil
+	return nil
 }
 
 // addTo adds a file to a request. The first file that is text is the program.
 func (f wireFile) addTo(r *execution.Request, index int) error {
-	name := path.Clean(f.Name)
-	if f.Name == "" {
+	name := path.Clean(string(f.Name))
+	if len(f.Name) == 0 {
 		name = fmt.Sprintf("file%d.code", index)
 	}
 	if path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") {
 		return refuse(fmt.Sprintf("files[%d].name", index), "File path %q tries to escape parent directory",
-			api.Clip(f.Name, 80))
+			api.Clip(string(f.Name), 80))
 	}
-	content, err := []byte(*f.Content), error(nil)
-	switch f.Encoding {
+	var content []byte
+	var err error
+	switch string(f.Encoding) {
 	case "base64":
-		content, err = base64.StdEncoding.DecodeString(*f.Content)
+		content, err = base64.StdEncoding.AppendDecode(nil, f.Content)
 	case "hex":
-		content, err = hex.DecodeString(*f.Content)
+		content, err = hex.AppendDecode(nil, f.Content)
 	default:
+		r.AddText(name, f.Content)
 		if r.Entry == "" {
 			r.Entry = name
 		}
+		return nil
 	}
 	if err != nil {
 		return refuse(fmt.Sprintf("files[%d].content", index), "files[%d].content is not valid %s", index, f.Encoding)
