@@ -30,20 +30,40 @@ type FieldChange struct {
 	To    json.RawMessage `json:"to"`
 }
 
-// Diff returns the difference between what two versions run.
+// The bounds of what one Diff compares: bytes of both sides of all files that differ, and of what is between their
+// first and last difference. Comparing takes some 10 ms for the first, and 25 for the second.
+const (
+	maxCompared = 2 << 20
+	maxChanged  = 128 << 10
+)
+
+// Diff returns the difference between what two versions run. Of files that would take too long to compare it says only
+// how long they are.
 func Diff(from, to int, a, b execution.FunctionContent) (Difference, error) {
 	d := Difference{From: from, To: to, Fields: []FieldChange{}, Files: map[string]string{}}
 	left, right := sources(a.Request), sources(b.Request)
+	compared, changed := maxCompared, maxChanged
 	for _, path := range union(left, right) {
 		x, inA := left[path]
 		y, inB := right[path]
 		if inA == inB && bytes.Equal(x, y) {
 			continue
 		}
+		tooLong := fmt.Sprintf("too long to compare: %d bytes, then %d bytes\n", len(x), len(y))
+		if len(x)+len(y) > compared {
+			d.Files[path] = tooLong
+			continue
+		}
 		if !utf8.Valid(x) || !utf8.Valid(y) {
 			d.Files[path] = fmt.Sprintf("binary: %d bytes, then %d bytes\n", len(x), len(y))
 			continue
 		}
+		between := betweenDifferences(x, y)
+		if between > changed {
+			d.Files[path] = tooLong
+			continue
+		}
+		compared, changed = compared-len(x)-len(y), changed-between
 		d.Files[path] = udiff.Unified(
 			fmt.Sprintf("%s (version %d)", path, from), fmt.Sprintf("%s (version %d)", path, to), string(x), string(y),
 		)
@@ -63,6 +83,19 @@ func Diff(from, to int, a, b execution.FunctionContent) (Difference, error) {
 	}
 	d.Same = len(d.Files) == 0 && len(d.Fields) == 0
 	return d, nil
+}
+
+// betweenDifferences returns how many bytes of both texts are between the first and the last difference.
+func betweenDifferences(x, y []byte) int {
+	same := 0
+	for same < min(len(x), len(y)) && x[same] == y[same] {
+		same++
+	}
+	x, y = x[same:], y[same:]
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	return len(x) + len(y)
 }
 
 func sources(r execution.Request) map[string]execution.File {

@@ -57,6 +57,30 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// Comparing texts takes longer the more they differ, so only as much is compared as takes some ten milliseconds.
+func TestDiffOfLongTexts(t *testing.T) {
+	t.Parallel()
+	lines := func(n int, each string) string { return strings.Repeat(each, n) }
+	for name, c := range map[string]struct {
+		from, to string
+		compared bool
+	}{
+		"a change in a long file":  {lines(50_000, "line\n") + "a\n", lines(50_000, "line\n") + "b\n", true},
+		"a line more":              {"a\n" + lines(50_000, "line\n"), lines(50_000, "line\n"), true},
+		"another long file":        {lines(50_000, "0\n1\n"), lines(50_000, "1\n2\n"), false},
+		"a change in a huge file":  {lines(1<<18, "line\n") + "a\n", lines(1<<18, "line\n") + "b\n", false},
+		"changes at both its ends": {"a\n" + lines(50_000, "line\n") + "b", "c\n" + lines(50_000, "line\n") + "d", false},
+	} {
+		version := func(text string) execution.FunctionContent {
+			return execution.FunctionContent{Request: execution.Request{Code: text}}
+		}
+		d, err := registry.Diff(1, 2, version(c.from), version(c.to))
+		if err != nil || d.Same || strings.HasPrefix(d.Files["code"], "too long to compare: ") == c.compared {
+			t.Errorf("%s: %v %.200v", name, err, d)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"code":"1"}`, `{"files":{"index.js":"1"}}`, `{"files":{"a":{"base64":"AA=="}},"entry":"a"}`,
