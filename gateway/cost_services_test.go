@@ -5,11 +5,46 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/bounds"
 )
+
+// A new version of a function is written to the store, which costs as much again as the request does. To read it, or
+// what has changed, costs no more than another request.
+func TestOwnCostsOfVersions(t *testing.T) {
+	s := costServer(t)
+	requests := costlyRequests()
+	for _, name := range []string{"four files of letters", "four files of markup", "four files of line separators"} {
+		versions := 0
+		put := func() time.Duration {
+			versions++
+			body := strings.Replace(requests[name], `"1"`, fmt.Sprintf(`"%d"`, versions), 1)
+			return s.cost(t, "PUT", "/api/functions/f", body)
+		}
+		s.within(t, "a version with "+name, 3*ownTime, 1<<20, put)
+		s.within(t, "another with "+name, 3*ownTime, 1<<20, put)
+		s.bounded(t, "GET", "/api/functions/f/versions/1", "")
+		s.bounded(t, "GET", "/api/functions/f/versions/2", "")
+	}
+	for i, each := range []string{"a%d\n", "%d\n"} {
+		path := fmt.Sprintf("/api/functions/g%d", i)
+		for version := range 2 {
+			var text strings.Builder
+			for line := range 400_000 {
+				fmt.Fprintf(&text, each, line*7919%(3-version))
+			}
+			body, err := encodeJSON(map[string]string{"code": text.String()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, s.do(t, "PUT", path, body), 201)
+		}
+		s.bounded(t, "GET", path+"/diff", "")
+	}
+}
 
 // A request of Piston costs the gateway's own process no more than a request of the API.
 func TestOwnCostsOfPiston(t *testing.T) {
@@ -18,7 +53,13 @@ func TestOwnCostsOfPiston(t *testing.T) {
 	repeat := strings.Repeat
 	head := `{"language":"js","version":"*",`
 	file := func(content string) string { return head + `"files":[{"content":"` + content + `"}]}` }
+	four := func(text string) string { // files of almost 4 MiB
+		text = `{"content":"` + repeat(text, 4<<20/len(text)-200) + `"}`
+		return head + `"files":[` + text + "," + strings.Replace(text, "{", `{"name":"b",`, 1) + "," +
+			strings.Replace(text, "{", `{"name":"c",`, 1) + "," + strings.Replace(text, "{", `{"name":"d",`, 1) + "]}"
+	}
 	for _, body := range []string{
+		four("x"), four("aé"), four("<"), four("\u2028"), four("😀"),
 		file(repeat("f(1234, 'text', a.b);", full/21-10)),
 		file(repeat(`f(1234, 'text', a.b);\n`, full/23-10)),
 		file(repeat(`\u0001\n`+repeat("x", 16), 40_000)),

@@ -138,7 +138,8 @@ func (r *Registry) Bind(ctx context.Context, call Call, s *api.Submission) error
 func (r *Registry) BindHook(
 	ctx context.Context, f execution.SavedFunction, event json.RawMessage, s *api.Submission,
 ) error {
-	call := Call{Name: f.Name, Alias: f.Hook.Alias, Request: execution.Request{Input: event}}
+	call := Call{Name: f.Name, Alias: f.Hook.Alias}
+	call.Request.SetInput(event)
 	content, err := r.bind(ctx, f, call, s)
 	s.Caller = authn.Hook(f.Tenant, f.Name)
 	s.Caller.Scopes = content.Scopes
@@ -146,8 +147,8 @@ func (r *Registry) BindHook(
 }
 
 // BindSchedule returns the submission of a function whose scheduled time has come, with the scopes of the caller who
-// saved the version. It is received at that time, which its ID has in it, also when it makes up for a missed run: the
-// audit record is filed under the day of both.
+// saved the version. Its ID and its time of receipt are those of the scheduled time, even if it makes up for a missed
+// run, so that the audit record is filed under that day.
 func (r *Registry) BindSchedule(
 	ctx context.Context, f execution.SavedFunction, id string, at time.Time,
 ) (api.Submission, error) {
@@ -186,7 +187,8 @@ func (r *Registry) bind(
 		}
 		request.Context = merged
 	}
-	request.Input, request.Seed = given.Input, given.Seed
+	request.CopyInput(given)
+	request.Seed = given.Seed
 	request.Priority, request.Debug = given.Priority, given.Debug
 	if given.Timeout > 0 && (request.Timeout == 0 || given.Timeout < request.Timeout) {
 		request.Timeout = given.Timeout

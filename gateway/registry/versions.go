@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -65,11 +66,17 @@ func (h *Handlers) sendVersion(c *fiber.Ctx, f execution.SavedFunction, n int) e
 	if err != nil {
 		return err
 	}
-	return api.Send(c, struct {
-		functionView
-		execution.Request
-		Env map[string]string `json:"env,omitempty"`
-	}{viewOf(f, f.Versions[n-1]), content.Request, content.Env})
+	body, err := execution.EncodeAround(content.Request, func(r execution.Request) any {
+		return struct {
+			functionView
+			execution.Request
+			Env map[string]string `json:"env,omitempty"`
+		}{viewOf(f, f.Versions[n-1]), r, content.Env}
+	})
+	if err != nil {
+		return fmt.Errorf("encode a version: %w", err)
+	}
+	return api.SendJSON(c, append(body, '\n'))
 }
 
 // ListAliases serves GET /api/functions/{name}/aliases.
