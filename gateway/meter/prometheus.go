@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+
+	"github.com/airlock-run/airlock/functions/execution"
 )
 
 // durationBounds returns the upper bounds, in seconds, of the histogram of execution times.
@@ -73,22 +75,35 @@ func (e *Exposition) Text() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// watched are the codes of problems that infra/monitoring/alerts.yaml watches. Their series exist from the start: to
+// Prometheus, a series that appears with its first value has no increase, and no alert would fire.
+var watched = [...]string{
+	"not_ready", "queue_full", "store_busy", "store_corrupt", "store_full", "store_lost", "store_read_only",
+	"unauthenticated", "unavailable", "unrecorded",
+}
+
 // Describe implements prometheus.Collector. It describes nothing, because the labels are not known before.
 func (m *Meter) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (m *Meter) Collect(out chan<- prometheus.Metric) {
 	t := m.Totals()
-	counters := func(name, help, label string, values map[string]int64) {
+	counters := func(name, help, label string, values map[string]int64, known ...string) {
 		desc := prometheus.NewDesc(name, help, []string{label}, nil)
+		for _, value := range known {
+			values[value] += 0
+		}
 		for value, n := range values {
 			out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), value)
 		}
 	}
-	counters("airlock_executions_total", "Executions that ended, by status.", "status", t.ByStatus)
+	counters("airlock_executions_total", "Executions that ended, by status.", "status", t.ByStatus,
+		string(execution.Completed), string(execution.Failed), string(execution.TimedOut), string(execution.Blocked),
+		string(execution.Cancelled))
 	counters("airlock_executions_by_policy_total", "Executions that ended, by tier.", "policy", t.ByPolicy)
 	counters("airlock_executions_limited_total", "Executions that a limit ended, by limit.", "limit", t.ByLimit)
-	counters("airlock_requests_refused_total", "Requests answered with a problem, by code.", "code", t.Refused)
+	counters("airlock_requests_refused_total", "Requests answered with a problem, by code.", "code", t.Refused,
+		watched[:]...)
 	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("airlock_executions_cached_total",
 		"Executions answered with the result of an identical one.", nil, nil), prometheus.CounterValue, float64(t.Cached))
 
