@@ -259,7 +259,7 @@ func (f *Fleet) engines() func() []gateway.EngineState {
 		var all []gateway.EngineState
 		for _, e := range f.pool.Engines() {
 			all = append(all, gateway.EngineState{Name: e.Name, Build: e.Build, JIT: e.JIT, Walls: e.Walls, Processes: e.Made,
-				Live: e.Live})
+				Live: e.Live, TemplateBytes: e.TemplateBytes, ProcessBytes: e.ProcessBytes})
 		}
 		return all
 	}
