@@ -95,7 +95,7 @@ func (w wireExecution) request() (execution.Request, error) {
 type output struct {
 	Type      string          `json:"type"`
 	Count     int             `json:"execution_count,omitempty"`
-	Text      string          `json:"text,omitempty"`
+	Text      *string         `json:"text,omitempty"`
 	Timestamp string          `json:"timestamp,omitempty"`
 	Main      bool            `json:"is_main_result,omitempty"`
 	JSON      json.RawMessage `json:"json,omitempty"`
@@ -115,16 +115,15 @@ func lines(r execution.Result, now time.Time) ([]byte, error) {
 		if text.Error {
 			stream = "stderr"
 		}
-		all = append(all, output{Type: stream, Text: text.Text, Timestamp: api.Stamp(now)})
+		all = append(all, output{Type: stream, Text: &text.Text, Timestamp: api.Stamp(now)})
 	}
 	switch {
 	case r.Status != execution.Completed:
 		all = append(all, failure(r))
 	case len(r.Result) > 0 && !bytes.Equal(r.Result, []byte("null")):
-		result := output{Type: "result", Main: true, Text: string(r.Result)}
-		switch r.Result[0] {
-		case '{', '[':
-			result.JSON = r.Result
+		result, err := resultLine(r.Result)
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, result)
 	}
@@ -138,6 +137,19 @@ func lines(r execution.Result, now time.Time) ([]byte, error) {
 		b.Write(text)
 	}
 	return b.Bytes(), nil
+}
+
+// resultLine returns the line about the value of the code. The text of a string has no quotes.
+func resultLine(result json.RawMessage) (output, error) {
+	text := string(result)
+	o := output{Type: "result", Main: true, Text: &text}
+	switch result[0] {
+	case '{', '[':
+		o.JSON = result
+	case '"':
+		return o, json.Unmarshal(result, &text)
+	}
+	return o, nil
 }
 
 // failure returns the line about what ended the code.

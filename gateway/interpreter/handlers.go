@@ -42,9 +42,8 @@ const (
 
 type givenKey struct{}
 
-// Credentials takes the credential of a request, a token or an API key, from the header in which the client sends its
-// key or the token of a sandbox, and remembers the one that the request itself has. It is middleware, and stands before
-// authentication.
+// Credentials moves the credential, a token or an API key, from the header in which the client sends its key or the
+// token of a sandbox to Authorization, and remembers it for Tokens. It is middleware that runs before authentication.
 func (h *Handlers) Credentials(c *fiber.Ctx) error {
 	headers := &c.Request().Header
 	if len(headers.Peek(fiber.HeaderAuthorization)) == 0 {
@@ -60,8 +59,8 @@ func (h *Handlers) Credentials(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// A sandbox is the response to POST /api/e2b/v2/sandboxes. The client sends the tokens with each request for the
-// sandbox, and sends nothing else that names the caller: they are the credential that it made the sandbox with.
+// A sandbox is the response to POST /api/e2b/v2/sandboxes and POST /api/e2b/sandboxes. Its tokens are the credential
+// that created it: the client sends one of them with each request for the sandbox, and no other credential.
 type sandbox struct {
 	SandboxID          string `json:"sandboxID"`
 	TemplateID         string `json:"templateID"`
@@ -74,7 +73,8 @@ type sandbox struct {
 // envdVersion is a version that the client accepts of the daemon of a sandbox, which does not exist here.
 const envdVersion = "0.4.0"
 
-// CreateSandbox serves POST /api/e2b/v2/sandboxes.
+// CreateSandbox serves POST /api/e2b/v2/sandboxes, which the client for JavaScript calls, and POST /api/e2b/sandboxes,
+// which the one for Python calls.
 func (h *Handlers) CreateSandbox(c *fiber.Ctx) error {
 	var w struct {
 		TemplateID string          `json:"templateID"`
@@ -119,8 +119,9 @@ func (h *Handlers) begin(c *fiber.Ctx, id, environment string) error {
 	return errors.Join(err, h.Sessions.End(c.UserContext(), api.CallerOf(c), c.IP(), id))
 }
 
-// Tokens adds the tokens to the response about a sandbox. It is middleware, and stands before idempotency keys, which
-// store responses: no store holds a credential. The one behind a browser's session never becomes known to the page.
+// Tokens adds the tokens to the response about a sandbox. It is middleware that wraps that of idempotency keys, which
+// stores responses, so that no credential is stored. It never adds the credential behind a browser's session, which
+// the page must not know.
 func (h *Handlers) Tokens(c *fiber.Ctx) error {
 	err := c.Next()
 	token, _ := c.Locals(givenKey{}).(string)
@@ -235,7 +236,7 @@ const (
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
-// setVariables returns code that sets environment variables, and does not begin a line. It is "" if there are none.
+// setVariables returns code that sets environment variables, without a newline, or "" if there are none.
 func setVariables(field string, given json.RawMessage) (string, error) {
 	if len(given) > maxVariablesBytes {
 		return "", api.Invalid(field, "must have at most 32 KiB")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
@@ -83,14 +84,20 @@ func TestLines(t *testing.T) {
 			}},
 		{"an object", execution.Result{Status: execution.Completed, Result: []byte(`{"a":1}`)},
 			[]string{`{"type":"result","text":"{\"a\":1}","is_main_result":true,"json":{"a":1}}`, end}},
-		{"an error", execution.Result{Status: execution.Failed, Error: text("Error: no"),
-			Exception: &execution.Exception{Name: "Error", Message: "no", Stack: "at a"}},
+		{"a string", execution.Result{Status: execution.Completed, Result: []byte(`"a \"b\""`)},
+			[]string{`{"type":"result","text":"a \"b\"","is_main_result":true}`, end}},
+		{"an empty string", execution.Result{Status: execution.Completed, Result: []byte(`""`)},
+			[]string{`{"type":"result","text":"","is_main_result":true}`, end}},
+		{"an error", execution.Result{Status: execution.Failed, Failure: execution.Failure{Error: text("Error: no"),
+			Exception: &execution.Exception{Name: "Error", Message: "no", Stack: "at a"}}},
 			[]string{`{"type":"error","name":"Error","value":"no","traceback":"at a"}`, end}},
-		{"an error without a text", execution.Result{Status: execution.Failed, Exception: &execution.Exception{Name: "E"}},
+		{"an error without a text", execution.Result{Status: execution.Failed,
+			Failure: execution.Failure{Exception: &execution.Exception{Name: "E"}}},
 			[]string{`{"type":"error","name":"E","value":"","traceback":""}`, end}},
-		{"a limit", execution.Result{Status: execution.TimedOut, Error: text("too long"), Limit: text("wall")},
+		{"a limit", execution.Result{Status: execution.TimedOut,
+			Failure: execution.Failure{Error: text("too long"), Limit: text("wall")}},
 			[]string{`{"type":"error","name":"LimitError","value":"too long","traceback":""}`, end}},
-		{"refused", execution.Result{Status: execution.Blocked, Error: text("blocked by policy")},
+		{"refused", execution.Result{Status: execution.Blocked, Failure: execution.Failure{Error: text("blocked by policy")}},
 			[]string{`{"type":"error","name":"PolicyError","value":"blocked by policy","traceback":""}`, end}},
 		{"cancelled", execution.Result{Status: execution.Cancelled},
 			[]string{`{"type":"error","name":"ExecutionError","value":"cancelled","traceback":""}`, end}},
@@ -144,7 +151,8 @@ func FuzzReadExecution(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if diff := cmp.Diff(execution.Request{Code: r.Code, Language: "typescript"}, r); diff != "" {
+		want := execution.Request{Code: r.Code, Language: "typescript"}
+		if diff := cmp.Diff(want, r, cmpopts.IgnoreUnexported(want)); diff != "" {
 			t.Error(diff)
 		}
 	})
