@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// dear is code that no gateway scans itself: a syntax check needs esbuild, and TypeScript always does.
+// dear is code that a gateway never scans itself: a syntax check needs esbuild, and TypeScript always does.
 const dear = `{"code":"const n: number = 1","language":"typescript"}`
 
 // slowReader scans code with the word "flood" until it is released or the caller hangs up.
@@ -52,8 +52,8 @@ func (r *slowReader) Scan(ctx context.Context, t scan.Input) (scan.Result, error
 
 const floodCode = `{"code":"const flood: number = 1","language":"typescript"}`
 
-// However much code of one caller waits for its scan, the code of another tenant is scanned at once, and so is that
-// of another caller of the same tenant.
+// However much code of one caller waits for its scan, the code of another tenant, or of another caller of the same
+// tenant, is scanned at once.
 func TestScansTakeTurns(t *testing.T) {
 	t.Parallel()
 	places, more := gateway.ScanPlaces(), 20
@@ -124,7 +124,7 @@ func TestHangUpStopsScan(t *testing.T) {
 		for range gateway.ScanPlaces() {
 			<-reader.ended
 		}
-		// A request that arrives now is served, so nobody waits any more.
+		// A request that arrives now is served, so no request waits any more.
 		want(t, s.do(t, "POST", "/api/analyze", dear), 200)
 		// A scan that began before its hang-up was noticed ends as well.
 		for reader.at.Load() != 0 {
@@ -144,14 +144,14 @@ func (brokenReader) Scan(context.Context, scan.Input) (scan.Result, error) {
 func TestWithoutScanner(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{reader: brokenReader{}})
-	for _, door := range []struct{ method, path, body string }{
+	for _, endpoint := range []struct{ method, path, body string }{
 		{"POST", "/api/analyze", dear}, {"POST", "/api/execute", dear}, {"PUT", "/api/functions/f", code("1")},
 		{"POST", "/api/analyze", code("1")},
 	} {
-		a := s.do(t, door.method, door.path, door.body)
+		a := s.do(t, endpoint.method, endpoint.path, endpoint.body)
 		want(t, a, 503, "cannot be analysed")
 		if strings.Contains(string(a.body), "airlock:") || a.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: %s %v", door.path, a.body, a.Header)
+			t.Errorf("%s: %s %v", endpoint.path, a.body, a.Header)
 		}
 	}
 	want(t, s.do(t, "POST", "/api/execute", code("1")), 200)

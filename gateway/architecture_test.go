@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/airlock-run/airlock/infra/check/rooms"
+	"github.com/airlock-run/airlock/infra/check/imports"
 )
 
 // ARCHITECTURE.md names files that exist, and its table is the one that the import test checks.
@@ -27,8 +27,8 @@ func TestArchitecture(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(text), "<!-- gateway imports -->\n")
 	table, _, found := strings.Cut(rest, "<!-- end of gateway imports -->")
-	if want := rooms.GatewayMarkdown(); !found || table != want {
-		t.Errorf("its import table is not that of infra/check/rooms, which is\n%s", want)
+	if want := imports.GatewayMarkdown(); !found || table != want {
+		t.Errorf("its import table is not that of infra/check/imports, which is\n%s", want)
 	}
 	doc, err := os.ReadFile("../README.md")
 	if err != nil || !strings.Contains(string(doc), "gateway/ARCHITECTURE.md") {

@@ -93,8 +93,8 @@ func newAnswerServer(t testing.TB) *answerServer {
 
 func (a *answerServer) set(result execution.Result) { a.result.Store(&result) }
 
-// answerDoors are the ways on which a result leaves the gateway. Each waits for the end of its requests.
-func answerDoors() map[string]func(t testing.TB, a *answerServer) {
+// answerEndpoints are the endpoints through which a result leaves the gateway. Each waits for the end of its requests.
+func answerEndpoints() map[string]func(t testing.TB, a *answerServer) {
 	plain := func(method, path, body string, headers ...string) func(testing.TB, *answerServer) {
 		return func(t testing.TB, a *answerServer) { a.fetch(t, method, path, body, headers...) }
 	}
@@ -169,12 +169,12 @@ func (a *answerServer) fetch(t testing.TB, method, path, body string, headers ..
 
 // costOf returns the processor time of this process for one answer, the test's own side included, at the cheapest of a
 // few.
-func (a *answerServer) costOf(t testing.TB, door func(testing.TB, *answerServer)) time.Duration {
+func (a *answerServer) costOf(t testing.TB, endpoint func(testing.TB, *answerServer)) time.Duration {
 	t.Helper()
 	best := time.Hour
 	for range 3 {
 		before := processorTime()
-		door(t, a)
+		endpoint(t, a)
 		if best = min(best, processorTime()-before); best < ownTime {
 			break
 		}
@@ -182,10 +182,10 @@ func (a *answerServer) costOf(t testing.TB, door func(testing.TB, *answerServer)
 	return best
 }
 
-// requests returns the number of requests behind a door, each of which may cost ownTime. Those of a job are the
+// requests returns the number of requests of an endpoint, each of which may cost ownTime. Those of a job are the
 // request that stores it, its run, and one that reads the result; its callback is one more.
-func requests(door string) time.Duration {
-	switch door {
+func requests(endpoint string) time.Duration {
+	switch endpoint {
 	case "job":
 		return 3
 	case "callback":
@@ -196,13 +196,14 @@ func requests(door string) time.Duration {
 	return 1
 }
 
-// A large answer costs the gateway's own process no more than a large request, through every door.
+// A large answer costs the gateway's own process no more than a large request, at every endpoint.
 func TestOwnCostsOfAnswers(t *testing.T) {
 	a := newAnswerServer(t)
 	for name, result := range costlyAnswers() {
 		a.set(result)
-		for door, through := range answerDoors() {
-			a.within(t, door+", "+name, requests(door)*ownTime, 1<<20, func() time.Duration { return a.costOf(t, through) })
+		for endpoint, through := range answerEndpoints() {
+			cost := func() time.Duration { return a.costOf(t, through) }
+			a.within(t, endpoint+", "+name, requests(endpoint)*ownTime, 1<<20, cost)
 		}
 	}
 }
@@ -251,13 +252,13 @@ func TestAgentReadsLargeAnswers(t *testing.T) {
 	}
 }
 
-// BenchmarkOwnCostsOfAnswers reports the worst cases on the way out: processor time of the gateway's own process by
-// door and answer.
+// BenchmarkOwnCostsOfAnswers reports the worst cases of answers: processor time of the gateway's own process by
+// endpoint and answer.
 func BenchmarkOwnCostsOfAnswers(b *testing.B) {
 	a := newAnswerServer(b)
 	for name, result := range costlyAnswers() {
-		for door, through := range answerDoors() {
-			b.Run(door+"/"+name, func(b *testing.B) {
+		for endpoint, through := range answerEndpoints() {
+			b.Run(endpoint+"/"+name, func(b *testing.B) {
 				a.set(result)
 				total := time.Duration(0)
 				for b.Loop() {
@@ -300,8 +301,8 @@ func TestOwnCostsOfResources(t *testing.T) {
 		return `{"messages":[{"role":"user","content":{"type":"text","text":"` + text + `"}}]}`
 	}
 	for name, c := range map[string]struct {
-		door  func(testing.TB, *answerServer)
-		value string
+		endpoint func(testing.TB, *answerServer)
+		value    string
 	}{
 		"text":            {read, `{"contents":[{"uri":"x:","text":"` + repeat("x", full-100) + `"}]}`},
 		"quotes":          {read, `{"contents":[{"uri":"x:","text":"` + repeat(`\"`, full/2-100) + `"}]}`},
@@ -313,6 +314,6 @@ func TestOwnCostsOfResources(t *testing.T) {
 		"invisible words": {get, said(repeat("\u202e", full/3-200))},
 	} {
 		a.set(execution.Result{Result: json.RawMessage(c.value)})
-		a.within(t, name, ownTime, full, func() time.Duration { return a.costOf(t, c.door) })
+		a.within(t, name, ownTime, full, func() time.Duration { return a.costOf(t, c.endpoint) })
 	}
 }

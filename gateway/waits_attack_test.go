@@ -18,7 +18,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// Of many decisions at once exactly one counts, and one has a record; the same for an event that is awaited once.
+// Of many concurrent decisions exactly one counts and has a record. The same holds for an event that is awaited once.
 func TestDecisionsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestDecisionsAtOnce(t *testing.T) {
 	}
 }
 
-// A list of executions that wait with much ends its pages early, and shows each of them once.
+// Pages of a list end early if its executions wait with large values, and each execution is listed once.
 func TestLargePausedPages(t *testing.T) {
 	t.Parallel()
 	large := refund(1)
@@ -132,9 +132,9 @@ func TestOwnCostsOfWaitsAndSessions(t *testing.T) {
 	bodies["reasons"] = `{"decisions":[{"seq":9,"decision":"reject","reason":"` +
 		strings.Repeat(`\u0001`, full/6-30) + `"}]}`
 	for _, body := range bodies {
-		for _, door := range []string{path + "/resume", path + "/events/e", "/api/sessions", session + "/fork",
+		for _, endpoint := range []string{path + "/resume", path + "/events/e", "/api/sessions", session + "/fork",
 			session + "/execute"} {
-			s.bounded(t, "POST", door, body)
+			s.bounded(t, "POST", endpoint, body)
 		}
 	}
 }
@@ -220,8 +220,8 @@ func TestAlteredPausedExecution(t *testing.T) {
 	}
 }
 
-// Decisions that come too late, twice, or from somebody who may not take them are refused under a name, over HTTP and
-// MCP, and change nothing.
+// Decisions that come too late, twice, or from a caller without permission are refused with a named error, over HTTP
+// and MCP, and change nothing.
 func TestRefusedDecisions(t *testing.T) {
 	t.Parallel()
 	s, f := waiting(t, options{auth: tokens(t), policy: fourEyes(t)},
@@ -245,7 +245,7 @@ func TestRefusedDecisions(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		before func(t *testing.T, id string)
-		who    string // who decides and sends the event, of the tenant acme unless it is named
+		who    string // the caller who decides and sends the event, of the tenant acme unless another is named
 		status int
 		code   string
 	}{
@@ -278,7 +278,7 @@ func TestRefusedDecisions(t *testing.T) {
 				body := `{"decisions":[{"seq":1,"decision":"` + decision + `"}]}`
 				want(t, s.do(t, "POST", "/api/executions/"+id+"/resume", body, bearer(by)), c.status, `"code":"`+c.code+`"`)
 			}
-			if c.status != 403 { // events are sent by whoever may
+			if c.status != 403 { // every permitted caller may send events
 				want(t, s.do(t, "POST", "/api/executions/"+id+"/events/e", "1", bearer(by)), c.status, `"code":"`+c.code+`"`)
 			}
 			agent := s.agent(t, protocols[0], by, nil)

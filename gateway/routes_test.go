@@ -24,7 +24,7 @@ type routeCase struct {
 	bad    []try
 }
 
-// try is a bad input; "" stands for the path or body of the route itself.
+// try is an invalid input; "" stands for the path or body of the route itself.
 type try struct {
 	path, body string
 	status     int
@@ -143,6 +143,10 @@ func routeCases() []routeCase {
 			scope: authn.Execute, ok: 201, bad: []try{
 				{body: `{`, status: 400}, {body: `[]`, status: 400}, {body: `{"timeout":"1"}`, status: 400},
 				{body: `{"timeout":1e300}`, status: 400}, {body: `{"envVars":{"a b":"c"}}`, status: 400},
+			}},
+		{route: "POST /api/e2b/sandboxes", path: "/api/e2b/sandboxes", body: `{"templateID":"a","timeout":60}`,
+			scope: authn.Execute, ok: 201, bad: []try{
+				{body: `{`, status: 400}, {body: `{"timeout":"1"}`, status: 400}, {body: `{"envVars":{"a b":"c"}}`, status: 400},
 			}},
 		{route: "DELETE /api/e2b/sandboxes/{id}", path: "/api/e2b/sandboxes/{session}", scope: authn.Execute, ok: 204,
 			others: 404, bad: []try{{path: "/api/e2b/sandboxes/{id}", status: 404}}},

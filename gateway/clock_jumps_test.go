@@ -46,7 +46,7 @@ func (w *wall) add(d time.Duration) {
 
 const day = 24 * time.Hour
 
-// A clock that is set forward or back, by an hour, a day or a year, makes nobody wait for it, and repeats nothing.
+// A clock that is set forward or back by an hour, a day or a year neither delays nor repeats anything.
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
 	for name, check := range map[string]func(t *testing.T, clock *wall, jump time.Duration){
@@ -140,7 +140,7 @@ func queueJumps(t *testing.T, clock *wall, jump time.Duration) {
 	}
 	clock.add(jump)
 	place.Release()
-	clock.add(11 * time.Second) // who was about is so no more
+	clock.add(11 * time.Second) // the event is no longer recent
 	for n := range 4 {
 		if p, err := q.Acquire(t.Context(), queue.Normal, "here"); err != nil || p.Waited < 0 {
 			t.Errorf("place %d: %v", n, err)
@@ -186,7 +186,7 @@ func leaseJumps(t *testing.T, clock *wall, jump time.Duration) {
 		l.Hold(fmt.Sprint(n), leave)
 	}
 	clock.add(jump)
-	_, _ = l.Enter(bounds.Owner{Tenant: "t"}) // somebody looks at the clock; there is no place
+	_, _ = l.Enter(bounds.Owner{Tenant: "t"}) // the queue reads the clock; there is no free place
 	clock.add(time.Minute)
 	if _, err := l.Enter(bounds.Owner{Tenant: "t"}); err != nil {
 		t.Errorf("idle sessions of a minute ago are held, %d of them", n)
@@ -258,7 +258,8 @@ func scheduleJumps(t *testing.T, clock *wall, jump time.Duration) {
 func jobJumps(t *testing.T, clock *wall, jump time.Duration) {
 	store := opened(t)
 	job := execution.Job{
-		ID: "exec_0000000001", Tenant: "t", Status: execution.Queued, NotBefore: clock.now().Add(30 * time.Second),
+		ID: "exec_0000000001", Tenant: "t", Status: execution.Queued,
+		Times: execution.Times{NotBefore: clock.now().Add(30 * time.Second)},
 	}
 	if err := store.Submit(t.Context(), job); err != nil {
 		t.Fatal(err)
@@ -383,7 +384,7 @@ func tokenJumps(t *testing.T, clock *wall, jump time.Duration) {
 		t.Fatal("a good token is refused")
 	}
 	clock.add(jump)
-	if good() { // it has ended, or has not begun
+	if good() { // the job has ended, or has not begun
 		t.Error("a token is taken outside its time")
 	}
 	clock.add(-jump)

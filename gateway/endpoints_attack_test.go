@@ -15,9 +15,9 @@ import (
 	"github.com/airlock-run/airlock/gateway/openapi"
 )
 
-// No door takes a body in which an object has a name twice, whether it is written the same way or with an escape, and
-// none takes a name in another case for its own: the policy and the function must read the same request.
-func TestNamesOfMembersAtEveryDoor(t *testing.T) {
+// No endpoint accepts a body in which an object has a name twice, whether both are written alike or one with an escape,
+// and none accepts a name in another case: the policy and the function must read the same request.
+func TestNamesOfMembersAtEveryEndpoint(t *testing.T) {
 	t.Parallel()
 	s, fill := prepared(t)
 	ann := tenantToken(t, "ann", "acme", strings.Join(authn.Scopes(), " "))
@@ -46,13 +46,13 @@ func TestNamesOfMembersAtEveryDoor(t *testing.T) {
 	}
 }
 
-// ignored reports whether a door may ignore a name: the APIs of other services ignore the names that they do not know,
-// and no call waits for an answer in the table of routes.
+// ignored reports whether an endpoint may ignore a name: the APIs of other services ignore unknown names, and no call
+// waits for an answer in the table of routes.
 func ignored(route, what string, status int) bool {
 	switch route {
 	case "POST /api/executions/{id}/calls/{seq}":
 		return status == 404 // caller_tools_test.go answers calls
-	case "POST /api/e2b/v2/sandboxes":
+	case "POST /api/e2b/v2/sandboxes", "POST /api/e2b/sandboxes":
 		return status == 201 && !strings.Contains(what, "name") && !strings.Contains(what, "escape")
 	case "POST /api/e2b/contexts":
 		return status == 200 && !strings.Contains(what, "name") && !strings.Contains(what, "escape")
@@ -84,7 +84,7 @@ var steering = []string{
 	"X-Amzn-Oidc-Identity: ann", "Cf-Access-Authenticated-User-Email: ann@a.example",
 }
 
-// Whoever may not use a route may not use it by another spelling of its path, nor by headers that other servers trust.
+// A caller without access to a route gets none by another spelling of its path, or by headers that other servers trust.
 func TestSpellingsOfPaths(t *testing.T) {
 	t.Parallel()
 	s, fill := prepared(t)
@@ -344,13 +344,13 @@ func TestFloodsOfHeaders(t *testing.T) {
 		"a type":           "X-Type: 1; " + fill("a=b;"),
 	} {
 		head = strings.TrimSuffix(head, "\r\n")
-		for _, door := range []struct{ method, path, body string }{
+		for _, endpoint := range []struct{ method, path, body string }{
 			{"POST", "/api/execute", `{"code":"1"}`}, {"GET", "/api/functions/g", ""}, {"GET", "/openapi.json", ""},
 			{"GET", "/dashboard", ""}, {"POST", "/hooks/none", "{}"}, {"POST", "/mcp", mcpHello},
 		} {
-			what := fmt.Sprintf("%s at %s %s", name, door.method, door.path)
+			what := fmt.Sprintf("%s at %s %s", name, endpoint.method, endpoint.path)
 			s.within(t, what, ownTime/2, 20_000, func() (took time.Duration) {
-				return s.spent(t, door.method, door.path, door.body, "application/json", head)
+				return s.spent(t, endpoint.method, endpoint.path, endpoint.body, "application/json", head)
 			})
 		}
 	}
