@@ -234,7 +234,7 @@ func TestFunctionErrors(t *testing.T) {
 		{"PUT", "/api/functions/f/aliases/a", `{}`, 400, "version"},
 		{"PUT", "/api/functions/f/aliases/a%2Fb", `{"version":1}`, 400, "alias"},
 		{"PUT", "/api/functions/g/aliases/a", `{"version":1}`, 404, "g"},
-		{"POST", "/api/functions/f/rollback", ``, 409, "before"},
+		{"POST", "/api/functions/f/rollback", ``, 409, "earlier version"},
 		{"POST", "/api/functions/f/invoke", `{"version":1,"alias":"latest"}`, 400, "alias"},
 		{"POST", "/api/functions/f/invoke", `{"version":0}`, 400, "version"},
 		{"POST", "/api/functions/f/invoke", `{"version":1.5}`, 400, "version"},
@@ -350,7 +350,7 @@ func TestFunctionConditions(t *testing.T) {
 	want(t, s.do(t, "PUT", path+"/aliases/live", `{"version":1}`), 200)
 	put("3", 412, "If-Match: "+second)
 	put("3", 412, "If-Match: W/"+want(t, s.do(t, "GET", path, ""), 200).Header.Get("ETag"))
-	// A condition that is empty by mistake, or hidden behind an empty line, is no permission to overwrite.
+	// An empty condition, or one after an empty header line, does not permit overwriting.
 	put("3", 400, "If-Match:  ")
 	put("3", 400, "If-Match: , ")
 	put("3", 412, "If-Match:  ", `If-Match: "other"`)
@@ -361,8 +361,8 @@ func TestFunctionConditions(t *testing.T) {
 	want(t, s.do(t, "DELETE", path, "", "If-Match: "+second), 400, "If-Match")
 }
 
-// A webhook is set and removed apart from its function: no version is made, its schedule stays, its secret is kept and
-// never shown, and a condition guards against the changes of others.
+// A webhook is set and removed independently of its function: no version is made, the schedule stays, the secret is
+// kept and never shown, and a condition prevents overwriting the changes of others.
 func TestHookSettings(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})

@@ -40,7 +40,7 @@ func noAlias(f execution.SavedFunction, alias string) error {
 	return &Missing{"the function " + f.Name + " has no alias " + alias}
 }
 
-// point moves an alias and remembers where it pointed.
+// point moves an alias and remembers the version that it pointed at.
 func point(f *execution.SavedFunction, alias string, version int, now time.Time) {
 	a := f.Aliases[alias]
 	if a.Version == version {
@@ -61,7 +61,7 @@ func (r *Registry) Move(ctx context.Context, tenant, name, alias string, version
 			return noVersion(*f, version)
 		}
 		if _, there := f.Aliases[alias]; !there && len(f.Aliases) >= MaxAliases {
-			return &Conflict{fmt.Sprintf("the function has %d aliases, which is as many as it can have", MaxAliases)}
+			return &Conflict{fmt.Sprintf("the function has %d aliases, the maximum; delete one", MaxAliases)}
 		}
 		point(f, alias, version, r.now().UTC())
 		return nil
@@ -75,7 +75,7 @@ func (r *Registry) Rollback(ctx context.Context, tenant, name, alias string) (ex
 		case a.Version == 0:
 			return noAlias(*f, alias)
 		case a.Previous == 0:
-			return &Conflict{"the alias " + alias + " has pointed nowhere else before"}
+			return &Conflict{"the alias " + alias + " has no earlier version to roll back to"}
 		}
 		point(f, alias, a.Previous, r.now().UTC())
 		return nil

@@ -29,9 +29,9 @@ type Reader interface {
 // Store keeps saved functions. It is safe for concurrent use.
 type Store interface {
 	Reader
-	// Change passes a function to fn, empty but for tenant and name if there is none, and stores what fn makes of it in
-	// one transaction, with the content of the last version if fn returns one. If fn fails, nothing changes, and its
-	// error is returned.
+	// Change passes a function to fn and stores the result in one transaction. A function that does not exist is passed
+	// with its tenant and name alone. If fn returns a content, it is stored as that of the last version. If fn fails,
+	// nothing changes, and its error is returned.
 	Change(
 		ctx context.Context, tenant, name string, fn func(*execution.SavedFunction) (*execution.FunctionContent, error),
 	) error
@@ -99,7 +99,7 @@ func (r *Registry) Put(
 		}
 		if old := have.Schedule; old != nil && d.Schedule != nil && old.Cron == d.Schedule.Cron &&
 			old.TimeZone == d.Schedule.TimeZone {
-			d.Schedule.Next = old.Next // saving again skips no time
+			d.Schedule.Next = old.Next // saving again does not skip a scheduled run
 		}
 		have.Schedule = d.Schedule
 		var content *execution.FunctionContent
@@ -107,7 +107,7 @@ func (r *Registry) Put(
 			if len(have.Versions) >= MaxVersions {
 				return nil, &Conflict{
 					fmt.Sprintf(
-						"the function has %d versions, which is as many as are kept; save it under another name, or delete it",
+						"the function has %d versions, the maximum; save it under another name, or delete it",
 						MaxVersions,
 					),
 				}
@@ -153,8 +153,8 @@ func find(f execution.SavedFunction, digest string) (v execution.FunctionVersion
 	return v, true
 }
 
-// longSources is the size from which on the sum of the sources stands for them in a digest: writing them as JSON would
-// cost this process too much.
+// longSources is the size in bytes above which a digest covers the hash of the sources instead of the sources:
+// encoding long ones as JSON would take this process too long.
 const longSources = 1 << 20
 
 func digestOf(c execution.FunctionContent) (string, error) {

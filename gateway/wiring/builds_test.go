@@ -12,8 +12,8 @@ func TestAboutBuilds(t *testing.T) {
 	builds := sandbox.EngineBuilds()
 	own, kept := builds[0], builds[1]
 	const goOn = "executions and sessions of another engine build wait, and continue on that build: "
-	const end = "executions and sessions wait of engine builds that are not here, and end with engine_changed when they " +
-		"continue: "
+	const end = "executions and sessions of engine builds that this program lacks wait, and end with engine_changed " +
+		"when they continue: "
 	for _, c := range []struct {
 		name   string
 		counts map[string]int

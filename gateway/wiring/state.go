@@ -109,8 +109,8 @@ func tableAccess(s3Endpoint string) dynamostate.Access {
 	return dynamostate.Access{Objects: s3objects.Access{Endpoint: s3Endpoint}}
 }
 
-// CheckState reports whether the shared state that set names can be changed. others is what is to be said about its
-// paused executions of other engine builds than the given one, if anything.
+// CheckState reports whether the shared state that set names can be changed. others is a sentence about its paused
+// executions of engine builds other than the given one, or "".
 func CheckState(ctx context.Context, set settings.Settings, build string) (others string, err error) {
 	state, closeState, err := openState(ctx, set, func(string) policy.Quota { return policy.Quota{} })
 	if err != nil {
@@ -166,8 +166,8 @@ func aboutBuilds(counts map[string]int, build string) string {
 			strings.Join(kept, ", "))
 	}
 	if len(lost) > 0 {
-		out = append(out, "executions and sessions wait of engine builds that are not here, and end with engine_changed "+
-			"when they continue: "+strings.Join(lost, ", "))
+		out = append(out, "executions and sessions of engine builds that this program lacks wait, and end with "+
+			"engine_changed when they continue: "+strings.Join(lost, ", "))
 	}
 	return strings.Join(out, "; ")
 }
