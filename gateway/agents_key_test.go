@@ -54,7 +54,7 @@ func TestAgentRepeatsMessage(t *testing.T) {
 		t.Errorf("%d ran\n%s\n%s", runs.Load(), first.body, again.body)
 	}
 	call("a", toolCall(1, "2")).problem(t, 422)
-	for n := range 2 { // what was refused did nothing: it may be tried again
+	for n := range 2 { // a refused message had no effect: it may be tried again
 		if a := want(t, call("b", toolCall(2, "refuse")), 200, "no room"); a.Header.Get("Idempotency-Replayed") != "" ||
 			runs.Load() != int64(n+2) {
 			t.Errorf("%d ran, %v", runs.Load(), a.Header)

@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/gateway"
 )
 
-// A request with code may have a long body; any other may not, and beside its text a long body holds little.
+// Only a request with code may have a long body, and little of that body may be something else than text.
 func TestLongBodies(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{

@@ -158,7 +158,7 @@ func TestTenantsAreSeparate(t *testing.T) {
 	}
 }
 
-// Editors analyze as people type: that has an allowance of its own.
+// Editors analyze while people type, so analysis has a limit of its own.
 func TestAnalysisLimit(t *testing.T) {
 	t.Parallel()
 	analyses, err := ratelimit.New(ratelimit.Config{Window: time.Minute, Max: 3, Now: time.Now})
@@ -199,7 +199,7 @@ func TestRateLimit(t *testing.T) {
 		s.do(t, "GET", "/api/engines", "", bearer("guess")).problem(t, 401)
 	}
 	s.do(t, "GET", "/api/engines", "", bearer("guess")).problem(t, 429)
-	s.do(t, "GET", "/api/engines", "", bob).problem(t, 429) // whatever the credential: nobody looks at it
+	s.do(t, "GET", "/api/engines", "", bob).problem(t, 429) // whatever the credential, because it is not checked
 	if a := s.do(t, "GET", "/healthz", ""); a.StatusCode != 200 {
 		t.Errorf("health checks are limited: %d", a.StatusCode)
 	}

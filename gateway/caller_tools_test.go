@@ -17,7 +17,7 @@ import (
 
 const toolsOfCaller = `{"code":"1","tools":[{"name":"crm:find","via":"caller"}]}`
 
-// oneCall is a function that calls a tool of the caller once, and whose result is what came of it.
+// oneCall is a function that calls a tool of the caller once and returns the outcome.
 func oneCall(ctx context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
 	value, err := inv.CallTool(ctx, "crm:find", json.RawMessage("{\"name\":\n\"Ada\"}"))
 	if ctx.Err() != nil {
@@ -65,7 +65,7 @@ func TestCallerTools(t *testing.T) {
 		if called.name != "call" || called.data != `{"seq":1,"tool":"crm:find","params":{"name":"Ada"}}` {
 			t.Fatalf("%+v", called)
 		}
-		// A stranger, a guess, and answers that are none change nothing.
+		// Answers of strangers, guesses and malformed answers change nothing.
 		s.do(t, "POST", calls+"1", c.answer, bob).problem(t, 404)
 		s.do(t, "POST", calls+"1", c.answer).problem(t, 401)
 		s.do(t, "POST", calls+"1", c.answer, bearer(token(t, "alice", "", "audit:read"))).problem(t, 403)
@@ -150,7 +150,7 @@ func TestCallerToolsHangUp(t *testing.T) {
 	}
 }
 
-// Where nobody could call the caller, its tools are refused, and the problem says why.
+// Tools of the caller are refused on routes without a way to call them, and the problem says why.
 func TestCallerToolsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{invoke: oneCall})

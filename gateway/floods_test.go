@@ -51,8 +51,8 @@ func hang(ctx context.Context, _ execution.Invocation, _ func(execution.Log)) (e
 	return execution.Reply{}, ctx.Err()
 }
 
-// One token asks for more of each resource than there is. It gets at most nine tenths and a clear response, and keeps
-// out neither another token of its tenant, nor another tenant, nor the operator.
+// One token asks for more of each resource than exists. It gets at most nine tenths and a clear response, and does not
+// lock out another token of its tenant, another tenant, or the operator.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/airlock-run/airlock/gateway"
 )
 
-// Whatever address a caller claims, the one that counts is the one that our proxy appended or, if that is not an
-// address, the proxy's own.
+// Whatever address a caller claims, the address that counts is the one that the trusted proxy appended or, if that is
+// invalid, the proxy's own.
 func FuzzForwardedFor(f *testing.F) {
 	s := serve(f, options{config: gateway.Config{Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	for _, claim := range []string{

@@ -35,7 +35,7 @@ func fuzzed(f *testing.F) *served {
 	return s
 }
 
-// answered reads the responses, and fails on one that blames the gateway.
+// answered reads the responses, and fails on one that reports a failure of the gateway.
 func answered(t *testing.T, addr, request string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)

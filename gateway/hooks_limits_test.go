@@ -68,7 +68,7 @@ func TestHooksAreLimited(t *testing.T) {
 						}
 					})
 					o := limit.o(t)
-					o.state = unworked{store} // jobs that run would write the state beside the deliveries
+					o.state = unworked{store} // running jobs would write the state at the same time
 					s := serve(t, o)
 					secret := `,"secret":"` + hookSecret + `"`
 					if scheme == "none" {

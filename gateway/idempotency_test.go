@@ -70,7 +70,7 @@ func TestIdempotencyKey(t *testing.T) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 
-	// A stream keeps the promise, too: the response is the one event that is left.
+	// A stream supports the key, too: the response is the final event.
 	streamed := "Idempotency-Key: k3"
 	one := all(t, s.do(t, "POST", "/api/execute/stream", code("1"), alice, streamed))
 	before := runs.Load()
@@ -103,7 +103,7 @@ func TestIdempotencyKeySyncAndAsync(t *testing.T) {
 	}
 }
 
-// Every route that takes POST keeps the promise of the key. A new route that does not fails this test.
+// Every POST route supports the key. A new route that does not fails this test.
 func TestIdempotencyKeyOnEveryPost(t *testing.T) {
 	t.Parallel()
 	for _, d := range routeCases() {
@@ -167,7 +167,7 @@ func TestIdempotencyKeyOfRefusingHook(t *testing.T) {
 	}
 }
 
-// unworked hands out no jobs.
+// unworked is a store that hands out no jobs.
 type unworked struct{ gateway.State }
 
 func (unworked) ClaimSome(context.Context, time.Time, string, []string, int) ([]execution.Job, error) {

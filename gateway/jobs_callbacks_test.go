@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/callbacks"
 )
 
-// told waits until the owner of a job reads what a test expects of its callback.
+// told waits until the job shows the expected state of its callback to its owner.
 func (s *served) told(t *testing.T, location string, is func(map[string]any) bool) map[string]any {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)

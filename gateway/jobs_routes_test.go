@@ -58,7 +58,7 @@ func TestRespondAsync(t *testing.T) {
 	}
 }
 
-// changedPolicy decides by a later policy, as soon as that is in force. It counts its decisions.
+// changedPolicy decides by a later policy once that is in force, and counts its decisions.
 type changedPolicy struct {
 	gateway.Decider
 	later   gateway.Decider
@@ -91,7 +91,7 @@ func TestJobIsDecidedWhenItRuns(t *testing.T) {
 	}
 }
 
-// The result of a job that its function lost says what was decided before. The policy does not decide again.
+// The result of a job that its function lost contains the earlier decision. The policy does not decide again.
 func TestLostJobIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	p := &changedPolicy{Decider: policy.Default(), later: policy.Default(), changed: make(chan struct{})}
@@ -152,7 +152,7 @@ func TestAsyncRefuses(t *testing.T) {
 	s.do(t, "DELETE", location, "", ann).problem(t, 409)
 }
 
-// heldState stores the end of a job only when it may.
+// heldState delays the storing of a job's end until the test allows it.
 type heldState struct {
 	gateway.State
 	ending, store chan struct{}

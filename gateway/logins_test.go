@@ -112,7 +112,8 @@ func TestSessionGuessesAreBounded(t *testing.T) {
 	s.do(t, "GET", "/dashboard", "", own[0], aPage).problem(t, 429)
 }
 
-// What is not a guess locks nobody out: no credential, a genuine token that has expired, the signature of a webhook.
+// Requests that are not guesses lock nobody out: without a credential, with a genuine but expired token, or with the
+// signature of a webhook.
 func TestExpiredTokensAreNoGuesses(t *testing.T) {
 	t.Parallel()
 	for name, headers := range map[string][]string{

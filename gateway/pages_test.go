@@ -182,7 +182,7 @@ func TestLoginIsLimited(t *testing.T) {
 	s.login(t, apiKey, "").problem(t, 429)
 }
 
-// A session stands for its credential in requests of our own pages, and nowhere else.
+// A session stands for its credential only in requests of the gateway's own pages.
 func TestSession(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
@@ -209,7 +209,7 @@ func TestSession(t *testing.T) {
 		{"POST", "/api/execute", []string{"Sec-Fetch-Site: same-origin"}, 200},
 		{"POST", "/mcp", []string{"Sec-Fetch-Site: same-origin"}, 401},
 		{"GET", "/metrics", nil, 401},
-		{"GET", "/api/stats", []string{bearer("wrong")}, 401}, // what is sent openly counts
+		{"GET", "/api/stats", []string{bearer("wrong")}, 401}, // an explicit credential takes precedence
 	} {
 		body := ""
 		if c.method == "POST" {
@@ -230,8 +230,8 @@ func TestSession(t *testing.T) {
 	s.do(t, "GET", "/dashboard", "", aPage, cookie).is(t, 303, "/login?next=%2Fdashboard")
 }
 
-// A stolen cookie is worth nothing, whatever else the thief sends: a client can send every header but the one whose
-// value only the pages of the login know.
+// A stolen cookie is useless, whatever else the thief sends: only the pages of the login have the value of one required
+// header.
 func TestStolenCookie(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{auth: authn.Config{APIKey: apiKey}})
@@ -281,7 +281,7 @@ func TestStolenCookie(t *testing.T) {
 		t.Errorf("%d", a.StatusCode)
 	}
 	s.do(t, "GET", "/api/stats", "", withToken).problem(t, 401)
-	// A login without the second secret opens pages and does nothing else. A secret that could be guessed is refused.
+	// A login without the second secret can open pages and nothing else. A secret that could be guessed is refused.
 	form := "Content-Type: application/x-www-form-urlencoded"
 	bare := s.do(t, "POST", "/login", "token="+apiKey, "Content-Type: ", form)
 	bare.is(t, 303, "/dashboard")

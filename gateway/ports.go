@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// An Invoker has functions run executions. It is safe for concurrent use.
+// An Invoker runs executions on functions. It is safe for concurrent use.
 type Invoker interface {
 	// Invoke runs one execution and waits for it. onLog, which may be nil, receives every log as the guest prints it, in
 	// order, and is not called after Invoke has returned. While it blocks, the guest waits. When ctx ends, the run is

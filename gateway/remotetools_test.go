@@ -77,7 +77,7 @@ func TestRemoteTools(t *testing.T) {
 			t.Errorf("%s: %s", c.body, got)
 		}
 	}
-	// There are more than an execution may have. Those that the code names are among the ones it gets.
+	// There are more tools than an execution may have. It gets those that the code names.
 	names := given(t, s.do(t, "POST", "/api/execute", code("files.op199()"), all))
 	if len(names) != execution.MaxTools || names[0] != "files:op199" {
 		t.Errorf("%d: %v", len(names), names[:3])

@@ -103,7 +103,7 @@ func TestStreamArrivesWhileTheGuestRuns(t *testing.T) {
 		t.Errorf("ids %q %q of %q", first.id, last[0].id, id)
 	}
 
-	// A client that lost its connection gets what it missed, and nothing runs again.
+	// A client that lost its connection gets the events that it missed, and nothing runs again.
 	rest := all(t, s.do(t, "POST", "/api/execute/stream", "", "Last-Event-ID: "+first.id))
 	if len(rest) != 2 || rest[0].data != second.data || rest[1].data != last[0].data {
 		t.Errorf("resumed with %+v", rest)

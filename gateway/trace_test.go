@@ -60,7 +60,7 @@ func TestTraceContext(t *testing.T) {
 	if a.Header.Get("Traceparent") != valid {
 		t.Error("a problem does not say which trace it is of")
 	}
-	// Neither a job nor a webhook loses it.
+	// Jobs and webhooks keep the trace context.
 	want(t, s.do(t, "POST", "/api/execute", code("3"), prefer, "Traceparent: "+valid), 202)
 	if at := <-got; at != valid {
 		t.Errorf("a job is traced as %q", at)

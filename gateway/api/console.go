@@ -12,8 +12,8 @@ type ConsoleText struct {
 	Text  string
 }
 
-// ConsoleOf divides the output of a result into console calls. The logs say which text is whose. They lack the end of
-// long texts and all calls beyond the tier's number: the text of those calls is one more text.
+// ConsoleOf divides the output of a result into console calls, as the logs say. Logs lack the end of long texts, and
+// calls beyond the tier's number have none: the text of those calls is returned as one.
 func ConsoleOf(r execution.Result) []ConsoleText {
 	logs := r.Logs
 	if r.Usage.LogsDropped > 0 && len(logs) > 0 {

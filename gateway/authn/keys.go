@@ -15,7 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// maxModulus bounds an RSA key, because checking a signature takes time with the square of its bits.
+// maxModulus bounds an RSA key in bits, because the time to check a signature grows with their square.
 const maxModulus = 8192
 
 // find returns the key that a token's header names. It fetches the keys if the key is not known and a fetch is

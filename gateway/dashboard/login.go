@@ -16,7 +16,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/ratelimit"
 )
 
-// The name of the cookie if the page came by https, and otherwise. Browsers accept the first from this very host alone.
+// The names of the cookie: for pages over https, and for others. Browsers accept the prefix __Host- only from the host
+// itself.
 const (
 	secureCookie = "__Host-airlock"
 	plainCookie  = "airlock"
@@ -185,7 +186,7 @@ func (h *Handlers) sendLogin(c *fiber.Ctx, next, refused string) error {
 }
 
 // login serves POST /login with the form fields token, next and request_token. A valid token begins a session under a
-// new name. Without a request token, which the login page draws, the session opens pages and does nothing else.
+// new name. Without a request token, which the login page generates, the session opens pages and does nothing else.
 func (h *Handlers) login(c *fiber.Ctx) error {
 	if from := originOf(c); (from.Site != "" || from.Origin != "") && !from.SameOrigin() {
 		return api.ForeignOrigin()
@@ -206,7 +207,7 @@ func (h *Handlers) login(c *fiber.Ctx) error {
 	second := form.Get("request_token")
 	if second != "" && !console.ValidRequestToken(second) {
 		return api.Invalid("request_token",
-			"must be 43 to 128 letters, digits, - and _, drawn at random by the login page")
+			"must be 43 to 128 letters, digits, - and _, which the login page generates at random")
 	}
 	who, err := h.cfg.Access.Recognize(c, "Bearer "+token, "")
 	if refusal := (*authn.Refusal)(nil); errors.As(err, &refusal) {
@@ -244,10 +245,10 @@ func (h *Handlers) logout(c *fiber.Ctx) error {
 	return c.Redirect("/login", fiber.StatusSeeOther)
 }
 
-// setCookie keeps the session from scripts, from other sites and, if the page came by https, from plain connections.
-// Behind a proxy, the origin of the page says which it was. The path is /: the prefix __Host- demands it, and no
-// other path covers pages and API without /hooks. The gateway drops the cookies of webhook requests, and a cookie
-// alone may do nothing.
+// setCookie hides the session from scripts, from other sites and, if the page came by https, from plain connections.
+// Behind a proxy, the Origin header says how the page came. The path is / because the prefix __Host- requires it, and
+// because no other path covers both pages and API. The gateway drops the cookies of requests to /hooks, and a cookie
+// alone grants nothing.
 func setCookie(c *fiber.Ctx, value string, ends time.Time) {
 	secure := c.Protocol() == "https" || strings.HasPrefix(c.Get(fiber.HeaderOrigin), "https://")
 	name := plainCookie

@@ -181,7 +181,7 @@ func (h *Handlers) sessionState(c *fiber.Ctx) error {
 		Tenant  string   `json:"tenant"`
 		Scopes  []string `json:"scopes"`
 		Open    bool     `json:"open"`
-		// Audit says whether the pages have anything to show.
+		// Audit says whether the caller may read records, which the pages show.
 		Audit bool `json:"audit"`
 	}{caller.Subject, caller.Tenant, scopes, h.cfg.Access.Open(), caller.May(authn.AuditRead)})
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/airlock-run/airlock/gateway/idempotency"
 )
 
-// runOnce acts upon a message once. A message that its sender sends again gets the answer of the first time. A copy of
-// a sending is refused if the scheme tells them apart. The mark that the store keeps ends with the id of the
-// execution, so that what a process accepted before it died is not accepted a second time.
+// runOnce processes a message once. A message that its sender sends again gets the answer of the first time. A copy of
+// a sending is refused if the scheme tells them apart. The mark that the store keeps ends with the id of the execution,
+// so that what a process accepted before it died is not accepted a second time.
 func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof, s api.Submission) error {
 	ctx := c.UserContext()
 	if proof.Key == "" {
@@ -87,7 +87,7 @@ func (h *Handlers) runOnce(c *fiber.Ctx, f execution.SavedFunction, proof Proof,
 }
 
 // charge counts a verified delivery against the limit of its webhook and the quota of its tenant. A delivery that was
-// not verified counts against its address alone, so that nobody else can use up either. The error refuses the
+// not verified counts only against its address, so that strangers cannot use up either limit. The error refuses the
 // delivery, which may be made again.
 func (h *Handlers) charge(c *fiber.Ctx, f execution.SavedFunction) error {
 	if err := h.Access.ChargeHook(c, f); err != nil {

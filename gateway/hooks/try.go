@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// trial is the outcome of an event that no sender sent.
+// trial is the outcome of a dry run or a redelivery.
 type trial struct {
 	Event     json.RawMessage  `json:"event"`
 	Answer    *Answer          `json:"answer"` // to the sender; null if that would be a problem
@@ -31,9 +31,9 @@ func (h *Handlers) ownTarget(c *fiber.Ctx) (execution.SavedFunction, error) {
 	return f, err
 }
 
-// DryRun serves POST /api/functions/{name}/hook/dry-run: it signs a sample with the webhook's own secret, takes it
-// the way of a delivery, and shows the answer that a sender would get. It remembers nothing: the same sample can be
-// tried again, and a delivery like it is still accepted. The function does run, as the caller, and leaves its record.
+// DryRun serves POST /api/functions/{name}/hook/dry-run: it signs a sample with the webhook's own secret, processes it
+// like a delivery, and shows the answer that a sender would get. It remembers nothing: the same sample can be tried
+// again, and a delivery like it is still accepted. The function does run, as the caller, and leaves its record.
 func (h *Handlers) DryRun(c *fiber.Ctx) error {
 	received := h.Now()
 	f, err := h.ownTarget(c)
@@ -105,8 +105,8 @@ func (h *Handlers) signedEvent(f execution.SavedFunction, sample Sample) (json.R
 	return input, nil
 }
 
-// Redeliver serves POST /api/functions/{name}/hook/redeliver: the function as it is now acts upon the event of an
-// earlier execution of the webhook. Where the webhook responds first and runs later, so does this.
+// Redeliver serves POST /api/functions/{name}/hook/redeliver: the current version of the function processes the event
+// of an earlier execution of the webhook. Where the webhook responds first and runs later, so does this.
 func (h *Handlers) Redeliver(c *fiber.Ctx) error {
 	received := h.Now()
 	f, err := h.ownTarget(c)

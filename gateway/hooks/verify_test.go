@@ -26,7 +26,7 @@ func headers(pairs ...string) http.Header {
 	return h
 }
 
-// hmacOf returns the code that senders make with the openssl command, independent of the package.
+// hmacOf returns the signature that senders compute with the openssl command, independent of the package.
 func hmacOf(secret, text string) []byte {
 	m := hmac.New(sha256.New, []byte(secret))
 	m.Write([]byte(text))
@@ -262,7 +262,7 @@ func TestShortKeys(t *testing.T) {
 			if err := hooks.Check(h); secret != "" && (!errors.As(err, &e) || e.Field != "hook.secret") {
 				t.Errorf("%s takes %q: %v", scheme, secret, err)
 			}
-			// What a sender who guesses the key would send, as text and decoded.
+			// The guesses of an attacker, as text and decoded.
 			decoded, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 			for _, key := range []string{secret, strings.TrimPrefix(secret, "whsec_"), string(decoded)} {
 				sum := hmacOf(key, "{}")

@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/jobs"
 )
 
-// A tenant whose receivers hang leaves room for the callbacks of others.
+// A tenant whose receivers hang does not delay the callbacks of others.
 func TestHangingReceivers(t *testing.T) { onEach(t, hangingReceiversOn) }
 
 func hangingReceiversOn(t *testing.T, open opener) {

@@ -183,7 +183,7 @@ func (h *Handlers) job(
 	return job, caller.Owns(ownerOf(job)) || all, nil
 }
 
-// callbackView is how far a callback is, for the owner of the job.
+// callbackView is the state of a callback, for the owner of the job.
 type callbackView struct {
 	URL      string `json:"url"`
 	State    string `json:"state"`
@@ -200,7 +200,7 @@ func callbackOf(job execution.Job) *callbackView {
 	return &callbackView{to.URL, to.State, to.Attempts, api.Stamp(to.Next), to.Problem}
 }
 
-// askAgain is when to ask for a result that is not there yet, in seconds: the least that Retry-After can say.
+// askAgain is the Retry-After of a result that is not there yet, in seconds; it is the smallest possible value.
 const askAgain = "1"
 
 // send responds with the result of a job or with how far it is, and with how far its callback is.
@@ -219,7 +219,7 @@ func send(c *fiber.Ctx, job execution.Job) error {
 	return api.Send(c, progressOf(job))
 }
 
-// progress is how far a job is that has not ended.
+// progress is the state of a job that has not ended.
 type progress struct {
 	ID         string                 `json:"id"`
 	Status     execution.Status       `json:"status"`

@@ -257,7 +257,7 @@ func killed(t *testing.T, state string) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Wait() // killed, as it was to be
+		_ = cmd.Wait() // killed, as intended
 	}
 	const rounds, each = 4, 12
 	for round := range rounds {

@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
-// script is a runner that does what a test says.
+// script is a runner whose behaviour a test sets.
 type script struct {
 	run  func(ctx context.Context, job execution.Job) (execution.Result, time.Duration)
 	send func(job execution.Job) jobs.Receipt
@@ -50,7 +50,7 @@ func (c *clock) add(d time.Duration) {
 	c.ahead += d
 }
 
-// stores are the states that a queue works on. They must make no difference.
+// stores are the states that a queue works on. All must behave alike.
 var stores = map[string]func(t *testing.T, c *clock) (jobs.Store, func() error){
 	"on disk": func(t *testing.T, _ *clock) (jobs.Store, func() error) {
 		store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 50})
@@ -189,7 +189,7 @@ func floodHoldsNotAllWorkersOn(t *testing.T, open opener) {
 	}
 	for n, tenant := range []string{"a", "b", "c"} {
 		submit(100+2*n, tenant)
-		submit(101+2*n, tenant) // its second waits for a worker that anybody may have
+		submit(101+2*n, tenant) // its second job waits for a worker that is not reserved
 		if got := <-began; got != tenant {
 			t.Fatalf("%s began, and not %s", got, tenant)
 		}

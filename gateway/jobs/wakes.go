@@ -11,7 +11,7 @@ import (
 )
 
 // Wakes is a queue of messages that name jobs. The store says what is to be done about a job, so a message may be lost,
-// repeated or late: what nobody was woken for is found by the looks that the store's owner takes anyway.
+// repeated or late: regular polling of the store finds work without a message.
 type Wakes interface {
 	// Send has a process handle a job after a delay, or earlier.
 	Send(ctx context.Context, tenant, id string, delay time.Duration) error
@@ -35,7 +35,7 @@ type CallbackTaker interface {
 // sweep is how often a process with queues looks for jobs and callbacks that nobody was woken for.
 const sweep = time.Minute
 
-// announcing is a store that sends messages about the jobs that its changes make due.
+// announcing is a store that sends a message about each job that a change makes due.
 type announcing struct {
 	Store
 	queues Queues
@@ -95,7 +95,7 @@ func (a *announcing) send(ctx context.Context, to Wakes, job execution.Job, dela
 	}
 }
 
-// look returns how often the store is looked at for what nobody was woken for.
+// look returns the interval at which the store is polled for work without a message.
 func (w Queues) look(often time.Duration) time.Duration {
 	if w.set() {
 		return sweep
@@ -103,7 +103,7 @@ func (w Queues) look(often time.Duration) time.Duration {
 	return often
 }
 
-// A woken handles messages for a Queue.
+// A woken handles the messages of a Queue.
 type woken struct{ q *Queue }
 
 // serve handles the messages of both queues until loop ends.

@@ -22,8 +22,8 @@ type Agents struct {
 	Executions api.Executor
 	// Verdict returns what POST /api/analyze responds with.
 	Verdict func(ctx context.Context, s api.Submission) (any, error)
-	// Registry has the saved functions, and Page lists them after a cursor. Both are nil where the gateway keeps no state.
-	// Paused is nil there, too, and Steps where executions cannot wait.
+	// Registry has the saved functions, and Page lists them after a cursor. Both are nil where the gateway keeps no
+	// state. Paused is nil there, too; Steps is nil where executions cannot wait.
 	Registry    *registry.Registry
 	Page        func(ctx context.Context, tenant, cursor string, limit int) (any, error)
 	Paused      Paused

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// A longAnswer keeps the answer of a call from the SDK, which encodes each part of a response several times. A mark
-// stands for the answer until the response is sent. It is safe for concurrent use.
+// A longAnswer keeps the answer of a call from the SDK, which encodes each part of a response several times. A
+// placeholder stands for the answer until the response is sent. It is safe for concurrent use.
 type longAnswer struct {
 	mu     sync.Mutex
 	answer []byte
 	mark   []byte // as the SDK encodes it
 }
 
-// hold keeps an answer, which is JSON on one line, and returns what stands for it. It returns ok false if the answer is
+// hold keeps an answer, which is JSON on one line, and returns its placeholder. It returns ok false if the answer is
 // short enough for the SDK, or if nothing can put a long one back.
 func (l *longAnswer) hold(answer []byte) (mark string, ok bool) {
 	if l == nil || len(answer) <= maxMessage {
@@ -27,7 +27,7 @@ func (l *longAnswer) hold(answer []byte) (mark string, ok bool) {
 	return mark, true
 }
 
-// put returns a copy of what the SDK has written, with the answer in place of its mark.
+// put returns a copy of the SDK's output with the answer in place of the placeholder.
 func (l *longAnswer) put(written []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

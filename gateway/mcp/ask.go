@@ -136,7 +136,7 @@ func afterAsking(params *sdk.CallToolParamsRaw) runTool {
 // notWaiting is the code of the problem that an operation has been decided.
 const notWaiting = "not_waiting"
 
-// said returns the decisions of a user about an execution. Forms that the user closed have none.
+// said returns the decisions of a user about an execution. A form that the user closed contributes none.
 func (s *Server) said(
 	ctx context.Context, caller Caller, id string, responses sdk.InputResponseMap,
 ) ([]api.Decision, error) {

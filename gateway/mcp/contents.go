@@ -47,8 +47,8 @@ func (p *parts[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// contentsOf returns contents that an attached server sent, under the URI by which callers read them. The text stays as
-// it is: it is a document.
+// contentsOf returns contents that an attached server sent, under the URI by which callers read them. The text is not
+// changed, because it is a document.
 func contentsOf(namespace string, c *sdk.ResourceContents) *sdk.ResourceContents {
 	return &sdk.ResourceContents{
 		URI: uriOf(namespace, c.URI), MIMEType: toolname.Plain(c.MIMEType), Text: c.Text, Blob: c.Blob,

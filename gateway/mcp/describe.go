@@ -33,7 +33,7 @@ type described struct {
 // core are the members of an execution request that stand beside options.
 var core = []string{"code", "input", "language", "policy", "timeout"}
 
-// rareTexts say, of members of options, what a model needs to know; the document of the API says everything.
+// rareTexts describe members of options as far as a model needs it; the API's document describes them fully.
 var rareTexts = map[string]string{
 	"context": "Each entry becomes a global.", "entry": "Path of the file to run instead of code.",
 	"files": "By relative path: text, or {base64}. Modules among them can be imported.",
@@ -43,7 +43,7 @@ var rareTexts = map[string]string{
 	"debug":  "Flags: stackTraces, profile, steps.",
 }
 
-// coreTexts say it of members beside options.
+// coreTexts describe the members beside options.
 var coreTexts = map[string]string{
 	"input": "Value of the global input: any JSON.", "policy": "Name of a policy.",
 	"timeout": "In milliseconds. It only lowers the policy's.",
@@ -65,7 +65,7 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 			rare[name] = properties[name]
 		}
 	}
-	delete(rare, "args") // a model writes the values into the code
+	delete(rare, "args") // left out: a model writes these values into the code
 	for name, about := range coreTexts {
 		if member, ok := properties[name].(map[string]any); ok {
 			member["description"] = about

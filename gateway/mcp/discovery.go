@@ -87,7 +87,7 @@ func (r *RemoteTools) namespaces(ctx context.Context, caller authn.Identity) (fo
 	return found
 }
 
-// discovery is the namespace by which code searches the attached tools.
+// discovery is the namespace through which code searches the attached tools.
 const discovery = "tools"
 
 // The tools of the gateway by which code searches.
@@ -102,7 +102,7 @@ const ofGateway = "gateway"
 // oneText is the schema of their parameters.
 var oneText = json.RawMessage(`{"type":"string"}`)
 
-// discoveryTools are called as tools of the caller are: over the execution's own connection to the gateway.
+// discoveryTools are called like tools of the caller: over the execution's own connection to the gateway.
 var discoveryTools = []execution.Tool{
 	{Name: searchName, Via: execution.ToolOfCaller, Server: ofGateway, InputSchema: oneText},
 	{Name: describeName, Via: execution.ToolOfCaller, Server: ofGateway, InputSchema: oneText},

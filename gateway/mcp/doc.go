@@ -1,7 +1,7 @@
-// Package mcp offers executions to agents over the Model Context Protocol, with the official SDK. The contract is
-// that of HTTP in other words: execute_code takes an execution request and returns its result, analyze_code returns
-// the policy's verdict on code, get_execution reads an execution back, list_functions and invoke_function use saved
-// functions, list_paused and resume_execution decide about executions that wait, and create_session, list_sessions and
+// Package mcp offers executions to agents over the Model Context Protocol, with the official SDK. The contract is the
+// same as over HTTP: execute_code takes an execution request and returns its result, analyze_code returns the policy's
+// verdict on code, get_execution reads an execution back, list_functions and invoke_function use saved functions,
+// list_paused and resume_execution decide about executions that wait, and create_session, list_sessions and
 // delete_session manage the sessions that execute_code may run in. A client that can ask its user is asked for
 // approvals, instead.
 //

@@ -66,7 +66,7 @@ func (h *Handlers) respond(c *fiber.Ctx, leave func()) error {
 	if err := api.RequireJSON(c); err != nil {
 		return err
 	}
-	// A batch would be any number of calls for the price of one request. The protocol has no batches since 2025-06-18.
+	// A batch would count as one request however many calls it has. The protocol has no batches since 2025-06-18.
 	if bytes.HasPrefix(bytes.TrimLeft(c.Request().Body(), " \t\r\n"), []byte("[")) {
 		return api.Invalid("", "batches are not supported; send one message per request")
 	}

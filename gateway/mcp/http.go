@@ -44,14 +44,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// unknowing makes the session of another caller look like no session. The SDK compares the callers and responds with
-// 403, which tells anybody who tries IDs that this one is in use.
+// unknowing makes the session of another caller look like an unknown session. The SDK compares the callers and responds
+// with 403, which would reveal to anybody who tries IDs that this one is in use.
 type unknowing struct {
 	http.ResponseWriter
 	refused bool // with 403, and nothing written yet
 }
 
-// What the SDK writes for a session of another caller, and for an unknown session.
+// The SDK's responses for a session of another caller and for an unknown session.
 const (
 	othersSession = "session user mismatch"
 	noSession     = "session not found"

@@ -15,7 +15,7 @@ type uncloseable struct{ io.Writer }
 
 func (uncloseable) Close() error { return nil }
 
-// spoken returns the lines that a client receives for what it writes. Each is JSON.
+// spoken returns the lines that a client receives for the lines that it writes. Each is JSON.
 func spoken(t testing.TB, s *mcp.Server, text []byte) (told [][]byte) {
 	t.Helper()
 	var out bytes.Buffer
@@ -61,7 +61,7 @@ func TestStdioContinuesAfterErrors(t *testing.T) {
 	}
 }
 
-// A message that is JSON and still wrong, or that answers and cancels what nobody asked for, ends nothing.
+// An invalid message in JSON, an unexpected answer and an unexpected cancellation do not end the session.
 func TestStdioSurvivesHostileMessages(t *testing.T) {
 	t.Parallel()
 	s := serverOf(t, gateway{})
@@ -113,7 +113,7 @@ func FuzzStdio(f *testing.F) {
 	s := serverOf(f, gateway{})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.Contains(text, []byte("subscriptions/listen")) {
-			return // it is answered when there is news, or given up seconds after the end of the input
+			return // it is answered when there is an event, or cancelled seconds after the end of the input
 		}
 		spoken(t, s, text)
 	})

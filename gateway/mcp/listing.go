@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// executeTool is the tool whose description says what its caller has now.
+// executeTool is the tool whose description lists what its caller can use now.
 const executeTool = "execute_code"
 
 //go:embed guest.txt
@@ -99,7 +99,7 @@ const maxNamed = 20
 // maxProblem bounds what a description says about a server that does not list its tools. Code that calls it gets all.
 const maxProblem = 100
 
-// reach returns which hosts fetch may call, in words.
+// reach describes the hosts that fetch may call.
 func reach(network string, hosts []string) string {
 	switch {
 	case network == policy.NetworkNone:
@@ -128,7 +128,7 @@ type Namespace struct {
 	Problem string
 }
 
-// Attached is what a caller has of attached servers.
+// Attached describes the attached servers that a caller may use.
 type Attached struct {
 	Namespaces []Namespace
 	// Discovery reports whether code has tools.search and tools.describe.

@@ -26,7 +26,7 @@ const offerPage = 100
 // costs the gateway several times what other answers do.
 const maxEscapes = 64 << 10
 
-// private says that a client may keep an answer for its own user only: it depends on the caller.
+// private says that a client may cache an answer for its own user only, because it depends on the caller.
 var private = sdk.Cacheable{CacheScope: "private"}
 
 // offers returns what each server has that a caller may read. Reading it is a call of a tool. The lists are those of
@@ -57,7 +57,7 @@ func (r *RemoteTools) offers(ctx context.Context, caller authn.Identity) (out []
 	return out
 }
 
-// offering answers requests about the resources and prompts of attached servers. A list is what the servers said last.
+// offering answers requests about the resources and prompts of attached servers. A list is the servers' last answer.
 // Reading is an execution with one call, under the caller's policy, limits and permissions, and with a record.
 func (s *Server) offering(callerOf func(sdk.Request) (call, error)) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {

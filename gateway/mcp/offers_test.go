@@ -114,8 +114,8 @@ func encoded(t *testing.T, v any, err error) any {
 	return out
 }
 
-// A server's answer reaches the client without what only Airlock may say: URIs of other servers, requests for input,
-// how long others may keep it, roles that do not exist.
+// A server's answer reaches the client without members that only Airlock may set: URIs of other servers, requests for
+// input, cache lifetimes, roles that do not exist.
 func TestHostileContents(t *testing.T) {
 	t.Parallel()
 	many := `[` + strings.Repeat(`{},`, 1000) + `{}]`
@@ -328,7 +328,7 @@ func TestOffersOfPermittedServers(t *testing.T) {
 	}
 }
 
-// full is a source of 64 servers that each have as much as one may have.
+// full is a source of 64 servers with the maximal number of entries each.
 type full struct {
 	catalogue
 	all []execution.Offers
@@ -351,7 +351,7 @@ func newFull() full {
 	return f
 }
 
-// A request for a page, or for one resource, does not copy what the attached servers have.
+// A request for a page, or for one resource, does not copy the lists of the attached servers.
 func TestPagesAreNotCopies(t *testing.T) {
 	client, _ := readingFrom(t, newFull(), `{"contents":[]}`, everything)
 	for name, request := range map[string]func() error{

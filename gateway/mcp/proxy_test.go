@@ -14,7 +14,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/mcp"
 )
 
-// talkative prints a hundred lines and ends at once.
+// talkative is a gateway whose executions print a hundred lines and end at once.
 type talkative struct{ gateway }
 
 func (talkative) Execute(

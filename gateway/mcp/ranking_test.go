@@ -67,7 +67,7 @@ func thousand() (tools []execution.Tool) {
 	return tools
 }
 
-// A question as a person asks it finds its tool among the first three of 1,000.
+// A question in ordinary language finds its tool among the first three of 1,000.
 func TestRankQuestions(t *testing.T) {
 	t.Parallel()
 	tools := thousand()

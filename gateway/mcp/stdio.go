@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastWords is how long calls that were sent before the end of the input may still take.
+// lastWords bounds the time of calls that were sent before the end of the input.
 const lastWords = 5 * time.Second
 
 // Stdio returns the transport over a process's input and output. When the input ends, calls that are under way are
@@ -43,7 +43,7 @@ func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	}, err
 }
 
-// answering knows which calls have no answer yet.
+// answering tracks the calls without an answer.
 type answering struct {
 	sdk.Connection
 	lines   *lines

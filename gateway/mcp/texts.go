@@ -41,8 +41,8 @@ func (a answer) shown() string {
 		len(a.content))
 }
 
-// A view is what a model reads of an execution: what the code made and said, each once, and why it failed. Its members
-// are those of the result, but for At, Wrote, Truncated and HowToContinue.
+// A view is the part of an execution that a model reads: the value and the output, each once, and why it failed. Its
+// members are those of the result, but for At, Wrote, Truncated and HowToContinue.
 type view struct {
 	ID         string           `json:"id,omitempty"`
 	Status     execution.Status `json:"status,omitempty"`

@@ -277,7 +277,7 @@ func TestConcurrentBound(t *testing.T) {
 		if running, waiting := q.Load(); running != 1 || waiting != 1 {
 			t.Errorf("%d run and %d wait", running, waiting)
 		}
-		get(t, q, queue.Low, "other").Release() // one who waits for its own bound is in nobody's way
+		get(t, q, queue.Low, "other").Release() // a waiter at its own bound delays nobody
 		first.Release()
 		(<-second).Release()
 	})

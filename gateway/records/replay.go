@@ -15,7 +15,7 @@ import (
 
 // A Replayer has a function replay recorded executions. It is safe for concurrent use.
 type Replayer interface {
-	// Replay runs a recorded execution again, answered from its journal, after everything else that waits. It reaches
+	// Replay runs a recorded execution again, answered from its journal, after all other waiting executions. It reaches
 	// nothing outside and writes no record. earlier are the records of what the execution continued.
 	Replay(ctx context.Context, caller authn.Identity, record audit.Record, earlier []audit.Record) (execution.Result,
 		error)
@@ -52,7 +52,7 @@ func (h *Handlers) Replay(c *fiber.Ctx) error {
 		return err
 	}
 	if record.ResultSHA256 == "" && string(result.Result) == "null" {
-		result.Result = nil // it had no value, which JSON cannot say
+		result.Result = nil // it had no value, which JSON cannot express
 	}
 	differences := record.Differences(outcomeOf(result))
 	return api.Send(c, struct {

@@ -25,7 +25,7 @@ import (
 // Policy judges code that is saved. It is safe for concurrent use.
 type Policy interface {
 	api.Turns
-	// Analyze decides about code that does not run now, and finds every syntax error.
+	// Analyze decides on code without running it, and finds every syntax error.
 	Analyze(ctx context.Context, s api.Submission) (policy.Decision, error)
 }
 
@@ -117,7 +117,7 @@ func (h *Handlers) checkStoredSecret(c *fiber.Ctx, hook execution.FunctionHook) 
 	return hooks.Check(hook)
 }
 
-// syntaxProblem returns the problem of code that can never run.
+// syntaxProblem returns the problem of code that does not parse.
 func syntaxProblem(entry string, e *threat.SyntaxError) error {
 	field := "code"
 	if file := cmp.Or(e.File, entry); file != "" {

@@ -16,8 +16,8 @@ type functionView struct {
 	CodeBytes  int    `json:"codeBytes"`
 	CreatedAt  string `json:"createdAt"`
 	CreatedBy  string `json:"createdBy"`
-	// Warm says whether runs start from a snapshot taken after the version's top level. It is null until a run reported
-	// it.
+	// Warm says whether runs start from a snapshot taken after the version's top level. It is null until a run has
+	// reported that.
 	Warm       *bool          `json:"warm"`
 	ColdReason string         `json:"coldReason,omitempty"`
 	UpdatedAt  string         `json:"updatedAt"`
@@ -30,7 +30,7 @@ type functionView struct {
 type hookView struct {
 	Scheme string `json:"scheme"`
 	Path   string `json:"path"`
-	// Headers carry the signature or the secret; Sees are the headers that the code is given.
+	// Headers carry the signature or the secret; Sees are the headers that the code receives.
 	Headers          []string `json:"headers,omitempty"`
 	Sees             []string `json:"sees"`
 	ToleranceSeconds int      `json:"toleranceSeconds,omitempty"`

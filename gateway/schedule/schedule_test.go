@@ -109,7 +109,7 @@ func TestDue(t *testing.T) {
 	if run, _, err := schedule.Due(late, now, schedule.Grace); err != nil || len(run) != 0 {
 		t.Errorf("missed and to be skipped: %v %v", run, err)
 	}
-	late.Next = at(t, "2026-01-01T11:58:00Z") // of another rhythm; it is two minutes late
+	late.Next = at(t, "2026-01-01T11:58:00Z") // with another interval; it is two minutes late
 	for grace, runs := range map[time.Duration]int{schedule.Grace: 0, 5 * time.Minute: 1} {
 		if run, _, err := schedule.Due(late, now, grace); err != nil || len(run) != runs {
 			t.Errorf("late by two minutes, of %v: %v %v", grace, run, err)
@@ -178,7 +178,7 @@ func TestClock(t *testing.T) {
 	turn(nil, 2)
 }
 
-// Schedules that were suspended for years are as cheap as any: a thousand of them take no longer than a test may.
+// Schedules that were suspended for years cost no more than others: a test can run a thousand of them.
 func TestDueAfterYears(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-01-01T12:00:10Z")

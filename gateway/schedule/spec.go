@@ -102,8 +102,8 @@ func (c calendar) between(after, until time.Time, n int) (times []time.Time, all
 	return times, true
 }
 
-// latest returns the last n times after one until another. It looks at no more than a few thousand times, however
-// long ago the first was and however many there are: a schedule that was suspended for a year is as cheap as any.
+// latest returns the last n times after one until another. It computes at most a few thousand times, however long ago
+// the first was and however many there are, so a schedule that was suspended for a year costs no more than others.
 func (c calendar) latest(after, until time.Time, n int) []time.Time {
 	times, all := c.between(after, until, n)
 	for late := until; !all; {
@@ -119,7 +119,7 @@ func (c calendar) latest(after, until time.Time, n int) []time.Time {
 	return times
 }
 
-// everyHour reports whether an expression means a rhythm rather than times of the day. Such a schedule continues
+// everyHour reports whether an expression means an interval rather than times of the day. Such a schedule continues
 // through an hour that occurs twice.
 func everyHour(expression string) bool {
 	fields := strings.Fields(expression)

@@ -107,8 +107,8 @@ func noCall(seq int) error {
 	return api.NotFound("the execution has made no call " + strconv.Itoa(seq))
 }
 
-// Limited returns the middleware that limits requests, for answers. The first answer to a call that waits is not
-// counted, because the limits of the execution bound its calls. All other requests are.
+// Limited returns limit, the middleware that counts requests, for the route of answers. It does not count the first
+// answer to a waiting call, because the limits of the execution bound its calls.
 func (h *Handlers) Limited(limit fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if f, seq, err := h.callOf(c); err == nil && f.calls.firstTry(seq) {
@@ -137,8 +137,8 @@ func (h *Handlers) Answer(c *fiber.Ctx) error {
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-// callOf returns the execution and the number of the call that a request answers. Executions of other owners do not
-// exist for the caller.
+// callOf returns the execution and the number of the call that a request answers. An execution of another owner is not
+// found.
 func (h *Handlers) callOf(c *fiber.Ctx) (*followed, int, error) {
 	f, ok := h.Running.find(api.Param(c, "id"))
 	if !ok || f.owner != api.CallerOf(c).Owner() {
@@ -146,7 +146,7 @@ func (h *Handlers) callOf(c *fiber.Ctx) (*followed, int, error) {
 	}
 	seq, err := strconv.Atoi(api.Param(c, "seq"))
 	if err != nil || seq < 1 {
-		return nil, 0, api.Invalid("seq", "must be the number of a call, as its event has it")
+		return nil, 0, api.Invalid("seq", "must be the number of a call, which is the seq of its event")
 	}
 	return f, seq, nil
 }

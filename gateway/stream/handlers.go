@@ -42,11 +42,11 @@ type Handlers struct {
 	Running *Running
 	Results *results.Store[results.Finished]
 	Keys    *idempotency.Keys
-	// Places bounds the streams.
+	// Places bounds the number of open streams.
 	Places *bounds.Pool
 	// Problem returns the problem document of an error.
 	Problem      func(err error, path, requestID string) []byte
-	ResumeWithin time.Duration // a run goes on for so long without its client, who may have lost the connection
+	ResumeWithin time.Duration // how long a run continues without its client, who may have lost the connection
 	Heartbeat    time.Duration // between comments on a silent stream
 	WriteTimeout time.Duration // for one event
 	NewID        func() string
@@ -117,8 +117,8 @@ func (h *Handlers) open(c *fiber.Ctx, leave func()) error {
 	return h.send(c, s.ID, follower, leave)
 }
 
-// run runs a submission and publishes its output and result. An error goes to refused, where it counts if the
-// execution was not admitted, and to the stream.
+// run runs a submission and publishes its output and result. It sends an error to the stream and to refused, whose
+// reader responds with it if the execution was not admitted.
 func (h *Handlers) run(
 	ctx context.Context, s api.Submission, log *Log, claim *idempotency.Claim, refused chan<- error, requestID string,
 ) {

@@ -81,7 +81,7 @@ func (l *Log) Bytes() int {
 }
 
 // Follow returns a Follower that reads the events after the one with the given ID (0 for all). Events that are no
-// longer kept are skipped. A Follower must be closed.
+// longer kept are skipped. The Follower must be closed.
 func (l *Log) Follow(after int) *Follower {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Write sends what f reads as server-sent events until the stream ends, the context does, or the client is gone. IDs
-// are prefix, a colon and the number of the event. After each heartbeat without an event, it sends a comment. before
-// is called ahead of each flush, to set a deadline for it.
+// Write sends what f reads as server-sent events until the stream or the context ends, or the client is gone. IDs are
+// prefix, a colon and the number of the event. After each heartbeat without an event, Write sends a comment. It calls
+// before ahead of each flush, so that before can set a deadline.
 func Write(
 	ctx context.Context, w *bufio.Writer, f *Follower, prefix string, heartbeat time.Duration, before func(),
 ) error {

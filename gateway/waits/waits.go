@@ -82,7 +82,7 @@ func dueAt(w *execution.Wait, now time.Time) time.Time {
 	return due.UTC()
 }
 
-// waiting returns an error unless an execution has paused and goes on.
+// waiting returns an error unless an execution has paused and has not ended.
 func waiting(j *execution.Job) error {
 	switch {
 	case j.Wait == nil || j.Ended():
@@ -243,8 +243,8 @@ func End(j *execution.Job, e execution.Ending, now time.Time) error {
 	return nil
 }
 
-// Elapse answers what has ended by itself. It reports whether a paused execution has expired, in which case the
-// caller ends the job.
+// Elapse answers the operations whose time is over. It reports whether a paused execution has expired, in which case
+// the caller ends the job.
 func Elapse(j *execution.Job, now time.Time) (expired bool) {
 	if j.Status != execution.Paused || j.Wait.Ending != nil {
 		return false

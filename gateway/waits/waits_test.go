@@ -16,8 +16,8 @@ import (
 
 const maxAge = 24 * time.Hour
 
-// A model is what a paused execution must be, in the simplest form: which operations are open, which have been
-// answered, and which answers each segment got.
+// A model is the expected state of a paused execution in its simplest form: the open operations, the answered ones, and
+// the answers that each segment got.
 type model struct {
 	status   execution.Status
 	segment  int
@@ -99,7 +99,7 @@ func (m *model) run(t *testing.T, random *rand.Rand, job *execution.Job, now tim
 		kinds := []string{execution.WaitApproval, execution.WaitEvent, execution.WaitSleep, execution.WaitTool}
 		m.open[m.next] = kinds[random.IntN(len(kinds))]
 	}
-	result := execution.Result{Status: execution.Paused, Policy: "standard"}
+	result := execution.Result{Status: execution.Paused, Environment: execution.Environment{Policy: "standard"}}
 	for seq := 1; seq <= m.next; seq++ {
 		kind := m.open[seq]
 		if kind == "" && !m.answered[seq] {
@@ -201,8 +201,8 @@ func (m *model) queue(t *testing.T, job *execution.Job, now time.Time, run strin
 	m.status, m.segment, m.answered = execution.Queued, m.segment+1, map[int]bool{}
 }
 
-// The values of answers that an execution has not continued with are bounded together. There is room for one, of any
-// size, and for more once a segment has them.
+// The values of answers that an execution has not continued with are bounded together. One answer of any size fits, and
+// more once a segment has received them.
 func TestAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	var waiting []execution.Waiting
@@ -252,7 +252,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// What a decision makes of an operation.
+// The answer that a decision gives to an operation.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	approval := execution.Waiting{Seq: 1, Kind: execution.WaitApproval, Tool: "pay", Args: json.RawMessage(`{"n":1}`)}

@@ -129,7 +129,7 @@ func TestVerifySaysWhatItIsAnchoredTo(t *testing.T) {
 		if report, err := wiring.VerifyAnchored(again, anchor)(t.Context()); err != nil || report.OK() {
 			t.Errorf("%s: the gateway finds nothing: %+v %v", name, report, err)
 		}
-		// a gateway that starts changes no evidence
+		// starting a gateway does not replace the anchor
 		wiring.KeepAnchored(t.Context(), again, anchor, nil, slog.New(slog.DiscardHandler))()
 		expect(unset, 1, "truncated", "verify")
 		if err := again.Close(); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
-// authenticator asks the identity providers for their keys, until ctx ends. opened are the hosts that EGRESS_ALLOW
-// opens.
+// authenticator returns the authenticator that the settings describe. It refreshes the keys of identity providers
+// until ctx ends. opened are the hosts that EGRESS_ALLOW opens.
 func authenticator(ctx context.Context, set settings.Settings, opened []string,
 	log *slog.Logger) (*authn.Authenticator, error) {
 	cfg := set.Auth.Config

@@ -15,7 +15,8 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
-// TestCollectorClient: telemetry goes to the collector that was named, by its certificate, and to nobody that it names.
+// TestCollectorClient: telemetry goes to the configured collector, whose certificate is checked, and not where the
+// collector redirects it.
 func TestCollectorClient(t *testing.T) {
 	t.Parallel()
 	var inside atomic.Int64

@@ -1,6 +1,6 @@
 package wiring
 
-// What the tests of package wiring_test reach.
+// These are exported to package wiring_test.
 var (
 	KeepAnchored   = keepAnchored
 	VerifyAnchored = verifyAnchored

@@ -32,7 +32,7 @@ func ready(t *testing.T, part gateway.Health) (err error) {
 	return err
 }
 
-// A Redis that is stopped keeps its connections and answers nothing: it is not ready while it is, and ready afterwards.
+// A stopped Redis keeps its connections and answers nothing: it is not ready until it continues.
 func TestStoppedRedisIsNotReady(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("redis-server")

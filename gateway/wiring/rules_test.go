@@ -10,7 +10,7 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// A file that is being written when the signal comes is empty: nobody is left without a policy meanwhile.
+// A policy file that is being written when the signal comes is empty; the policy in force stays.
 func TestPolicyReloadTorn(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "deployment.yaml")
@@ -35,8 +35,8 @@ func TestPolicyReloadTorn(t *testing.T) {
 	}
 }
 
-// What a gateway keeps for its function processes is in the cache of its user, the same for every start: one that is
-// killed leaves nothing behind that the next does not use.
+// A gateway keeps the copies of the policy for its function processes in the user's cache, under the same names at
+// every start: the next gateway reuses what a killed one left.
 func TestPolicyCopies(t *testing.T) {
 	scratch, cache := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", scratch)
@@ -83,7 +83,7 @@ func TestPolicyCopies(t *testing.T) {
 	if found := copies(scratch); len(found) != 0 {
 		t.Errorf("left behind: %q", found)
 	}
-	// Where the cache cannot be written to, a folder is made that goes when the gateway does.
+	// If the cache is not writable, the copies are in a folder that is removed when the gateway ends.
 	blocked := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func TestScanReader(t *testing.T) {
 	}
 }
 
-// What a worker does not finish in time is scanned by tokens, and marked: the tier says what that means.
+// Code that a worker does not finish in time is scanned by tokens and marked; the tier decides whether it may run.
 func TestScanReaderStopped(t *testing.T) {
 	t.Parallel()
 	r := testReader(t)
@@ -97,7 +97,7 @@ func TestScanReaderStopped(t *testing.T) {
 	if found, err := r.Scan(t.Context(), scan.Input{Code: code, Language: "typescript"}); err == nil {
 		t.Errorf("a text that was not even scanned by tokens: %+v", found)
 	}
-	// No worker: nothing is read, least of all here.
+	// Without a worker, code is not analysed at all, and never in this process.
 	pool, err := scanpool.New(scanpool.Config{Command: []string{"/no/such/program"}})
 	if err != nil {
 		t.Fatal(err)

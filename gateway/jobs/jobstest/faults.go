@@ -49,7 +49,7 @@ type scenario struct {
 	// stored executions are jobs from the start; the callers of others wait.
 	stored bool
 	waits  execution.Waiting
-	// act is what a client does about the pause. If it is nil, time passes.
+	// act is the client's reaction to the pause. If it is nil, time passes.
 	act  func(ctx context.Context, p *process) error
 	pass time.Duration
 	want execution.Status
@@ -121,7 +121,8 @@ func (c *clock) pass(d time.Duration) {
 	c.ahead += d
 }
 
-// A waitingWorld is what processes leave behind apart from the state: records, calls of tools, and what a client knows.
+// A waitingWorld holds the effects of processes outside the state: records, calls of tools, and the knowledge of a
+// client.
 type waitingWorld struct {
 	*testing.T
 	*clock
@@ -137,7 +138,7 @@ type waitingWorld struct {
 	firsts   int      // the attempts at the first segment
 	called   map[string]bool
 	decision string // the record of the decision that was acknowledged
-	started  bool   // the client was told that the execution exists
+	started  bool   // the client knows that the execution exists
 }
 
 func newWaitingWorld(t *testing.T, c *clock, s scenario) *waitingWorld {
@@ -226,7 +227,7 @@ func (w *waitingWorld) live(f fault, step int, next jobs.Store) bool {
 	return p.hit != ""
 }
 
-// finish ends in the heir what the process left, and checks how that ended.
+// finish completes the work of the process in its successor and checks the outcome.
 func (w *waitingWorld) finish(ctx context.Context, heir *process, hit string) {
 	acted := false
 	var job execution.Job
@@ -256,7 +257,7 @@ func (w *waitingWorld) finish(ctx context.Context, heir *process, hit string) {
 		}
 	}
 	if job.ID == "" && !w.started && len(w.records) == 0 {
-		return // nobody knows of it
+		return // no client knows of it
 	}
 	w.Errorf("%s: it is still %q", hit, job.Status)
 }
