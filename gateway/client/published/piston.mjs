@@ -52,4 +52,4 @@ assert.deepEqual([loud.run.signal, loud.run.status], ["SIGKILL", "OL"]);
 const refused = async (request) => (await client.execute({ version: "*", files: [{ content: "1" }], ...request })).data.message;
 assert.equal(await refused({ language: "python" }), "python-* runtime is unknown");
 assert.equal(await refused({ language: "js", run_timeout: 1e6 }), "run_timeout cannot exceed the configured limit of 15000");
-assert.match(await refused({ language: "js", files: [{ content: "require('child_process')" }] }), /blocked by policy/);
+assert.match(await refused({ language: "js", files: [{ content: "require('child_process').execSync('id')" }] }), /blocked by policy/);

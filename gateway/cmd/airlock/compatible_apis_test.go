@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// doorCase is a request to a door of another service. A path, body or header may name {sandbox}, which is a sandbox of
-// ann's.
-type doorCase struct {
+// apiCase is a request to the API of another service. {sandbox} in a path, body or header stands for a sandbox of the
+// user ann.
+type apiCase struct {
 	name, method, path, who, body string
 	headers                       []string
 	status                        int
-	// says and hides are in the response, and must not be there.
+	// The response contains says, and does not contain hides.
 	says, hides string
 }
 
 // What callers of the APIs of Piston and E2B may try: contexts of others, paths, encodings, names and limits.
-func TestDoorsOfOtherServices(t *testing.T) {
+func TestAPIsOfOtherServices(t *testing.T) {
 	t.Parallel()
 	p := start(t, "JWT_SECRET="+secret, "RATE_LIMIT_MAX_REQUESTS=10000", "AUDIT_STORE=file://"+t.TempDir())
 	token := func(subject, tenant, scopes string) string {
@@ -50,7 +50,7 @@ func TestDoorsOfOtherServices(t *testing.T) {
 		return piston(fmt.Sprintf(`"files":[{"content":"console.log(1)"},{"name":%s,"content":"x"}]`, name))
 	}
 	zeros := strings.Repeat("00", 400_000)
-	for _, c := range []doorCase{
+	for _, c := range []apiCase{
 		{name: "a step of one's own", path: run, who: "ann", headers: []string{in}, body: `{"code":"let x = 'mine'; x"}`,
 			status: 200, says: "mine"},
 		{name: "another tenant's sandbox", path: run, who: "eve", headers: []string{in}, body: `{"code":"x"}`, status: 404,
@@ -83,7 +83,7 @@ func TestDoorsOfOtherServices(t *testing.T) {
 			headers: []string{"X-Access-Token: " + tokens["ann"]}, status: 401},
 		{name: "the header of a sandbox on Piston", path: "/api/v2/execute", who: "nobody", body: file(`"a"`),
 			headers: []string{"X-Access-Token: " + tokens["ann"]}, status: 401},
-		{name: "a path that ends like the door", path: "/api/e2b/../execute", who: "nobody", body: `{"code":"1"}`,
+		{name: "a path that ends like an endpoint", path: "/api/e2b/../execute", who: "nobody", body: `{"code":"1"}`,
 			headers: []string{"X-Access-Token: " + tokens["ann"]}, status: 404},
 		{name: "a token in a form", path: sandboxes, who: "ann", body: `a=b`,
 			headers: []string{"Content-Type: application/x-www-form-urlencoded"}, status: 415},
