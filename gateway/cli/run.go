@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,8 @@ type runFlags struct {
 	timeout                                                       wallTime
 	json, watch, wait                                             bool
 	gateway                                                       gatewayFlags
+
+	stdin json.RawMessage // standard input as JSON, once it was read
 }
 
 // runCommand runs a script in this process or on a gateway.
@@ -29,12 +32,14 @@ func runCommand(con terminal.Console) *cobra.Command {
 		Use:   "run FILE | - | -e CODE",
 		Short: "Run a script in the sandbox, here and now",
 		Long: "Run a script in the sandbox of this process: a file, standard input (-, or a pipe), or the code after -e.\n" +
+			"Code that reads its standard input gets that of this command, or --input.\n" +
 			"With --server a gateway runs it. Console output is printed as it happens, then the result as JSON.\n" +
 			"EGRESS_ALLOW opens hosts. --store or AUDIT_STORE records the execution. Ctrl-C stops the guest.\n\n" + exit.Codes,
 		Example: "  airlock run script.ts --policy strict --input '{\"n\": 3}'\n" +
 			"  airlock run -e 'input.n * 2' --input '{\"n\": 21}'\n" +
 			"  cat script.js | airlock run --json | jq .usage\n" +
 			"  airlock run report.js --input @figures.json --watch\n" +
+			"  airlock run solution.js < test.txt\n" +
 			"  airlock run script.js --server https://airlock.example.com\n" +
 			"  airlock run refund.js --server https://airlock.example.com --wait\n" +
 			"  airlock run -e 'total += 2' --server https://airlock.example.com --session sess_01JD5Z6Q8V0000000000000000",
@@ -45,7 +50,7 @@ func runCommand(con terminal.Console) *cobra.Command {
 			if f.watch && (len(args) == 0 || args[0] == "-") {
 				return exit.With(exit.Usage, errors.New("--watch: needs a file to watch"))
 			}
-			request, err := f.request(con.Stdin, args)
+			request, err := f.request(con, args)
 			if err != nil && !f.watch {
 				return exit.With(exit.Usage, f.explained(err))
 			}
@@ -129,7 +134,7 @@ func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, erro
 	if err != nil {
 		return place{}, err
 	}
-	return place{executeHere(local.Runner), local.spent, local.close}, nil
+	return place{executeHere(local), local.spent, local.close}, nil
 }
 
 func (f *runFlags) run(ctx context.Context, con terminal.Console, request execution.Request, run execute) error {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +18,8 @@ import (
 )
 
 // request returns the request of the command line, checked as one over HTTP is.
-func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, error) {
-	fields := map[string]any{}
+func (f *runFlags) request(con terminal.Console, args []string) (execution.Request, error) {
+	fields, stdin, code := map[string]any{}, con.Stdin, f.code
 	if f.code == "" && len(args) == 0 && terminal.Piped(stdin) {
 		args = []string{"-"}
 	}
@@ -26,7 +27,6 @@ func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, e
 	case f.code != "" && len(args) > 0:
 		return execution.Request{}, errors.New("give a file or -e, not both")
 	case f.code != "":
-		fields["code"] = f.code
 	case len(args) == 0:
 		return execution.Request{}, errors.New("give a file, - for standard input, or -e CODE; airlock run --help shows " +
 			"examples")
@@ -37,8 +37,9 @@ func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, e
 		if err != nil {
 			return execution.Request{}, err
 		}
-		fields["code"] = string(text)
+		code = string(text)
 	}
+	fields["code"] = code
 	switch {
 	case f.language != "":
 		fields["language"] = f.language
@@ -58,6 +59,14 @@ func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, e
 	if err != nil {
 		return execution.Request{}, err
 	}
+	switch given := hasStdin(stdin, args, code) && f.input != "@-"; {
+	case given && input != nil:
+		fmt.Fprintln(con.Stderr, "airlock: the code reads --input as its standard input; nothing else is read")
+	case given:
+		if input, err = f.standardInput(stdin); err != nil {
+			return execution.Request{}, err
+		}
+	}
 	if input != nil {
 		fields["input"] = input
 	}
@@ -72,6 +81,33 @@ func (f *runFlags) request(stdin io.Reader, args []string) (execution.Request, e
 		return execution.Request{}, err
 	}
 	return execution.DecodeRequest(body)
+}
+
+// readsStdin finds code that may read standard input: process.stdin, /dev/stdin, or file descriptor 0.
+var readsStdin = regexp.MustCompile(`\bstdin\b|/dev/fd/0|\bread(?:File)?(?:Sync)?\)?\s*\(\s*0\b|\bfd\s*[:=]\s*0\b`)
+
+// hasStdin reports whether code may read standard input, and there is one that does not hold the code.
+func hasStdin(stdin io.Reader, args []string, code string) bool {
+	codeInside := len(args) > 0 && args[0] == "-"
+	return !codeInside && terminal.Piped(stdin) && readsStdin.MatchString(code)
+}
+
+// standardInput returns standard input for the code of a run. It reads it once, because --watch runs the code again.
+// Like Node, it reads nothing if the code does not read standard input: what another program writes may have no end.
+func (f *runFlags) standardInput(stdin io.Reader) (json.RawMessage, error) {
+	if f.stdin == nil {
+		text, err := io.ReadAll(io.LimitReader(stdin, execution.MaxRequestBytes+1))
+		if err != nil {
+			return nil, fmt.Errorf("read standard input: %w", err)
+		}
+		if len(text) > execution.MaxRequestBytes {
+			return nil, fmt.Errorf("standard input: is longer than %d bytes", execution.MaxRequestBytes)
+		}
+		if f.stdin, err = json.Marshal(string(text)); err != nil {
+			return nil, fmt.Errorf("read standard input: %w", err)
+		}
+	}
+	return f.stdin, nil
 }
 
 // jsonFlag reads a flag that is JSON, or @ and the name of a file that holds it; nil when it was not given.
@@ -94,8 +130,8 @@ func jsonFlag(flag, text string, stdin io.Reader) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// source reads a file, or standard input for -, no further than most and one byte: that it is longer is said by
-// others. A byte order mark is removed.
+// source reads a file, or standard input for -, without its byte order mark. It stops one byte after most bytes; the
+// checks of the request then report that the source is too long.
 func source(stdin io.Reader, name string, most int64) ([]byte, error) {
 	from := stdin
 	if name != "-" {

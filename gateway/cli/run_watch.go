@@ -59,7 +59,7 @@ func (f *runFlags) watchFile(ctx context.Context, con terminal.Console, args []s
 
 // again runs the current file once.
 func (f *runFlags) again(ctx context.Context, con terminal.Console, args []string, run execute) {
-	request, err := f.request(con.Stdin, args)
+	request, err := f.request(con, args)
 	if err == nil {
 		err = f.run(ctx, con, request, run)
 	}

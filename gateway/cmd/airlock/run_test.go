@@ -27,6 +27,9 @@ func TestRunCommand(t *testing.T) {
 	}{
 		{"expression", []string{"-e", "6 * 7"}, "", 0, "42\n", ""},
 		{"console", []string{"-e", "console.log('out'); console.error('err')"}, "", 0, "out\n", "err\n"},
+		{"a long line", []string{"-e", "console.log('x'.repeat(5000))"}, "", 0, strings.Repeat("x", 5000) + "\n", ""},
+		{"more lines than the logs list", []string{"-e", "for (let i = 0; i < 1500; i++) console.log('x')"}, "", 0,
+			strings.Repeat("x\n", 1500), ""},
 		{"file", []string{script, "--input", "21"}, "", 0, "42\n", ""},
 		{"standard input", []string{"-"}, "input === null", 0, "true\n", ""},
 		{"guest error", []string{"-e", "\nthrow new TypeError('no')"}, "", 1, "",
@@ -52,6 +55,39 @@ func TestRunCommand(t *testing.T) {
 			}
 		})
 	}
+	t.Run("standard input of the code", func(t *testing.T) {
+		data := filepath.Join(dir, "data.txt")
+		if err := os.WriteFile(data, []byte("2 3\n\u00e9\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		const note = "airlock: the code reads --input as its standard input; nothing else is read\n"
+		for _, c := range []struct{ code, input, stdout, stderr string }{
+			{"require('fs').readFileSync(0, 'utf8').split('\\n')[0]", "", "\"2 3\"\n", ""},
+			{"require('fs').readFileSync('/dev/stdin').length", "", "7\n", ""},
+			{"for await (const l of require('readline').createInterface(process.stdin)) console.log(l)", "",
+				"2 3\n\u00e9\n", ""},
+			{"let n = 0; for await (const c of process.stdin) n += c.length; n", "", "7\n", ""},
+			{"process.stdin.once('data', (d) => console.log(d.length))", `"abc"`, "3\n", note},
+			{"input", "", "", ""},
+			{"input", `"abc"`, "\"abc\"\n", ""},
+		} {
+			stdin, err := os.Open(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stdout, stderr bytes.Buffer
+			args := []string{"run", "--policy", "agent", "-e", c.code}
+			if c.input != "" {
+				args = append(args, "--input", c.input)
+			}
+			code := run(args, func(name string) string { return env[name] }, stdin, &stdout, &stderr)
+			_ = stdin.Close() // only read
+			if code != 0 || stdout.String() != c.stdout || stderr.String() != c.stderr {
+				t.Errorf("%s: exit %d, printed %q and %q, want %q and %q", c.code, code, stdout.String(), stderr.String(),
+					c.stdout, c.stderr)
+			}
+		}
+	})
 	t.Run("json and a record", func(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		env["AUDIT_STORE"] = "file://" + filepath.Join(dir, "audit")
