@@ -31,11 +31,32 @@ type execute func(ctx context.Context, request execution.Request, onLog func(lev
 // preparation of its code end well before that unless the platform fails.
 const lateGrace = 2 * time.Second
 
-// punctual is a sandbox that ends the process if a run does not end in time.
+// longestWall is the longest wall time in milliseconds that ends the process.
+const longestWall = 1e11
+
+// punctual is a sandbox that ends the process if a run does not end in time. It passes on what the guest prints.
 type punctual struct {
 	engine
 	stderr io.Writer
 	exit   func(code int)
+	now    *current
+}
+
+// current is what a punctual knows of the request that runs.
+type current struct {
+	// line receives what the guest prints, line by line. It is nil if nobody listens.
+	line func(level, text string)
+	// began is when the request came: its wall time includes the scan of its code. It is zero for a replay.
+	began time.Time
+}
+
+// late ends the process after a time. stop ends the wait.
+func (p punctual) late(after time.Duration) (stop func() bool) {
+	return time.AfterFunc(after, func() {
+		_, _ = fmt.Fprintln(p.stderr, "airlock: the run did not end at its limit; this process exits without its result "+
+			"or record")
+		p.exit(exit.Limit)
+	}).Stop
 }
 
 // engine is what punctual wraps. *sandbox.Engine implements it.
@@ -45,54 +66,59 @@ type engine interface {
 	runner.Stepper
 }
 
-// limit starts the time of a run. stop ends it.
-func (p punctual) limit(grants sandbox.Grants) (stop func() bool) {
-	return time.AfterFunc(grants.MaxWall()+lateGrace, func() {
-		_, _ = fmt.Fprintln(p.stderr, "airlock: the run did not end at its limit; this process exits without its result "+
-			"or record")
-		p.exit(exit.Limit)
-	}).Stop
+// limit takes what has passed since the request came from the time of a run, and starts that time. stop ends it.
+func (p punctual) limit(grants *sandbox.Grants) (stop func() bool) {
+	if !p.now.began.IsZero() {
+		grants.Limits.Spent = time.Since(p.now.began)
+	}
+	return p.late(grants.MaxWall() + lateGrace)
 }
 
 // Run implements runner.Sandbox.
 func (p punctual) Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error) {
-	defer p.limit(grants)()
+	defer p.limit(&grants)()
+	grants.OnLine = p.now.line
 	return p.engine.Run(ctx, script, grants)
 }
 
 // Resume implements runner.Resumer.
 func (p punctual) Resume(ctx context.Context, from []byte, answers []sandbox.Answer, script sandbox.Script,
 	grants sandbox.Grants) (sandbox.Result, error) {
-	defer p.limit(grants)()
+	defer p.limit(&grants)()
 	return p.engine.Resume(ctx, from, answers, script, grants)
 }
 
 // Step implements runner.Stepper.
 func (p punctual) Step(ctx context.Context, from []byte, script sandbox.Script, grants sandbox.Grants) (sandbox.Result,
 	error) {
-	defer p.limit(grants)()
+	defer p.limit(&grants)()
 	return p.engine.Step(ctx, from, script, grants)
 }
 
-// executeHere returns an execute that runs in this process.
-func executeHere(r *runner.Runner) execute {
+// executeHere returns an execute that runs in this process, one request at a time.
+func executeHere(l *local) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
-		var heard func(execution.Log)
-		if onLog != nil {
-			heard = func(l execution.Log) { onLog(l.Level, l.Message+"\n") }
+		*l.timely.now = current{began: time.Now()}
+		if request.Timeout > 0 { // the scan counts work, not time
+			wall := time.Duration(min(request.Timeout, longestWall) * float64(time.Millisecond))
+			defer l.timely.late(wall + lateGrace)()
 		}
-		return r.Run(ctx, execution.Invocation{
+		if onLog != nil {
+			l.timely.now.line = func(level, text string) { onLog(level, text+"\n") }
+		}
+		return l.Run(ctx, execution.Invocation{
 			Airlock: execution.InvocationVersion, ID: wiring.NewID(), Request: request, Via: execution.ViaCLI,
 			ReceivedAt: time.Now(),
-		}, heard)
+		}, nil)
 	}
 }
 
 // local is the runner of a function process in this process.
 type local struct {
 	*runner.Runner
-	spent func() bool
-	close func()
+	timely punctual
+	spent  func() bool
+	close  func()
 }
 
 // gcPercent is GOGC of runs in this process. The start leaves 12 MB of garbage, and collecting it three times, as Go's
@@ -185,8 +211,9 @@ func localRunner(ctx context.Context, con terminal.Console, store, named string)
 			log.Error("close", "err", err)
 		}
 	}
+	timely := punctual{engine, con.Stderr, os.Exit, &current{}}
 	r, err := runner.New(runner.Config{
-		Sandbox: punctual{engine, con.Stderr, os.Exit}, Policy: rules, Records: appender, Log: log,
+		Sandbox: timely, Policy: rules, Records: appender, Log: log,
 		KeepCode: keeping.KeepCode, Packages: installed.Packages,
 		Secret: secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
 	})
@@ -194,7 +221,7 @@ func localRunner(ctx context.Context, con terminal.Console, store, named string)
 		closeAll()
 		return nil, exit.With(exit.Platform, err)
 	}
-	return &local{r, engine.Spent, closeAll}, nil
+	return &local{r, timely, engine.Spent, closeAll}, nil
 }
 
 // unrecorded is the record store of a run that names none.

@@ -30,7 +30,7 @@ func (s stuck) Step(ctx context.Context, _ []byte, script sandbox.Script, grants
 	return s.Run(ctx, script, grants)
 }
 
-// A run, a resumed run or a step that no limit stops ends with the process, as a limit.
+// If no limit stops a run, a resumed run or a step, the process ends with the exit code of a limit.
 func TestLateRunEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	grants := sandbox.Grants{Limits: sandbox.Limits{Wall: time.Millisecond}}
@@ -52,12 +52,37 @@ func TestLateRunEndsTheProcess(t *testing.T) {
 			t.Parallel()
 			var errs bytes.Buffer
 			release, code := make(stuck), 0
-			if err := run(punctual{release, &errs, func(c int) { code = c; close(release) }}); err != nil {
+			end := func(c int) { code = c; close(release) }
+			if err := run(punctual{release, &errs, end, &current{began: time.Now()}}); err != nil {
 				t.Fatal(err)
 			}
 			if code != exit.Limit || !strings.Contains(errs.String(), "did not end at its limit") {
 				t.Errorf("exit %d: %s", code, &errs)
 			}
 		})
+	}
+}
+
+// timely is a sandbox that tells how long its runs may take.
+type timely struct{ stuck }
+
+func (timely) Run(_ context.Context, _ sandbox.Script, g sandbox.Grants) (sandbox.Result, error) {
+	return sandbox.Result{Usage: sandbox.Usage{WallMs: float64(g.MaxWall().Milliseconds())}}, nil
+}
+
+// What the scan of the code took is a part of the wall time of the run.
+func TestScanIsPartOfTheTime(t *testing.T) {
+	t.Parallel()
+	grants := sandbox.Grants{Limits: sandbox.Limits{Wall: time.Minute}}
+	for scanned, most := range map[time.Duration]float64{0: 60_000, 20 * time.Second: 40_000, time.Hour: 0} {
+		p := punctual{timely{}, nil, nil, &current{began: time.Now().Add(-scanned)}}
+		got, err := p.Run(t.Context(), sandbox.Script{}, grants)
+		if err != nil || got.Usage.WallMs > most || got.Usage.WallMs < most-10_000 {
+			t.Errorf("after %v of scanning a run may take %v ms, want at most %v (%v)", scanned, got.Usage.WallMs, most, err)
+		}
+	}
+	again := punctual{timely{}, nil, nil, &current{}}
+	if got, err := again.Run(t.Context(), sandbox.Script{}, grants); err != nil || got.Usage.WallMs != 60_000 {
+		t.Errorf("a replay, which scans nothing, may take %v ms (%v)", got.Usage.WallMs, err)
 	}
 }
