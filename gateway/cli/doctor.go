@@ -165,8 +165,8 @@ func lookAtRemoteTools(
 	n, err := wiring.CheckRemoteTools(ctx, getenv, set)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%w; code gets the same error when it calls such a tool. The hosts of EGRESS_ALLOW and of the "+
-			"policy file can be reached", err)
+		return "", errors.Join(err, errors.New("code gets the same error when it calls such a tool; the hosts of "+
+			"EGRESS_ALLOW and of the policy file can be reached"))
 	case n == 0:
 		return "none: MCP_SERVERS is not set", nil
 	}
@@ -206,7 +206,7 @@ func lookAtState(ctx context.Context, getenv func(string) string, set settings.S
 	return withOthers(found, others), nil
 }
 
-// withOthers adds what is to be said about paused executions of other engine builds, if anything.
+// withOthers appends a sentence about paused executions of other engine builds, if there is one.
 func withOthers(found, others string) string {
 	if others == "" {
 		return found
@@ -265,12 +265,12 @@ func lookAtRedis(ctx context.Context, set settings.Settings) (string, error) {
 	if set.Rate.Redis == "" {
 		return "not used: REDIS_URL is not set, and this gateway counts limits alone", nil
 	}
-	redis.SetLogger(wiring.RedisLog{Log: slog.New(slog.DiscardHandler)}) // the answer below says it all
+	redis.SetLogger(wiring.RedisLog{Log: slog.New(slog.DiscardHandler)}) // the error below is reported
 	client, err := wiring.RedisClient(set.Rate.Redis)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = client.Close() }() // it only asked
+	defer func() { _ = client.Close() }() // it only read
 	if err := client.Ping(ctx).Err(); err != nil {
 		return "", fmt.Errorf("REDIS_URL: %w; until it answers, each gateway counts limits alone", err)
 	}
@@ -338,6 +338,10 @@ func lookAtFunctions(ctx context.Context, con terminal.Console, set settings.Set
 			return "", fmt.Errorf("engine %s: 6 * 7 gives %s, status %s", engine, reply.Result.Result, reply.Result.Status)
 		}
 		found += fmt.Sprintf("\nengine %s: %s", engine, reply.Result.EngineBuild)
+	}
+	for _, e := range pool.Engines() {
+		found += fmt.Sprintf("\nmemory of engine %s: %.1f MiB, and %.1f MiB for each process that waits", e.Name,
+			float64(e.TemplateBytes)/(1<<20), float64(e.ProcessBytes)/(1<<20))
 	}
 	return found, nil
 }
@@ -424,7 +428,7 @@ func read(ctx context.Context, address string, into any) (status int, err error)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = res.Body.Close() }() // it was read as far as it is of use
+	defer func() { _ = res.Body.Close() }() // what is needed of it was read
 	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
 		return res.StatusCode, fmt.Errorf("%s returns status %d and no JSON", address, res.StatusCode)
 	}

@@ -33,7 +33,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// A gateway that runs on the port is no fault, and a failure counts what is listed.
+// A gateway that runs on the port is not a fault, and the error counts the checks that failed.
 func TestDoctorBesideAGateway(t *testing.T) {
 	t.Parallel()
 	_, port, _ := strings.Cut(strings.TrimPrefix(start(t).url, "http://"), ":")

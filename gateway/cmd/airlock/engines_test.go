@@ -77,6 +77,8 @@ func TestServeV8(t *testing.T) {
 			Build      string
 			Walls      []string
 			Live       int
+
+			TemplateBytes, ProcessBytes int
 		}
 	}
 	decode(t, get(t, p.url+"/api/engines"), &engines)
@@ -92,6 +94,9 @@ func TestServeV8(t *testing.T) {
 	}
 	if len(v8.Walls) == 0 {
 		t.Error("v8 has no walls")
+	}
+	if v8.TemplateBytes > 128<<20 || v8.ProcessBytes > 4<<20 || v8.ProcessBytes < 1<<10 {
+		t.Errorf("v8 has %d bytes, and %d for each process", v8.TemplateBytes, v8.ProcessBytes)
 	}
 	if engines.Items[2].Available {
 		t.Errorf("%s is available", engines.Items[2].Name)

@@ -28,7 +28,7 @@ type weather struct {
 	Degrees int `json:"degrees"`
 }
 
-// forecasts is a real MCP server that wants a token.
+// forecasts is a real MCP server that requires a token.
 func forecasts(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "forecasts", Version: "1"}, nil)
@@ -51,7 +51,7 @@ func forecasts(t *testing.T) *httptest.Server {
 	return server
 }
 
-// Tools of an MCP server that the deployment attaches are found, declared, and called by code, whichever way it came.
+// Code calls the tools of an attached MCP server, over every interface; the gateway declares them and finds them.
 func TestRemoteTools(t *testing.T) {
 	t.Parallel()
 	upstream := forecasts(t)
@@ -78,7 +78,7 @@ func TestRemoteTools(t *testing.T) {
 	if v["result"] != "TypeError" {
 		t.Error(v)
 	}
-	// What code does not name it does not have, and what the request brings comes first.
+	// Code has only the tools that it names, and tools of the request take precedence.
 	if _, v = p.post(t.Context(), t, "/api/execute",
 		`{"code":"typeof globalThis['wea' + 'ther']"}`); v["result"] != "undefined" {
 		t.Error(v)
@@ -119,7 +119,7 @@ func TestRemoteTools(t *testing.T) {
 	}
 }
 
-// Code finds the tools of attached servers and their declarations by itself, over any way in.
+// Code finds the tools of attached servers and their declarations by itself, over every interface.
 func TestCodeSearchesTools(t *testing.T) {
 	t.Parallel()
 	upstream := forecasts(t)
@@ -146,7 +146,7 @@ func TestCodeSearchesTools(t *testing.T) {
 			t.Errorf("%s: %s", code, diff)
 		}
 	}
-	// Beside tools of the caller, over whose stream the calls travel as well.
+	// The same beside tools of the caller, whose calls travel over the stream.
 	c, err := client.New(client.Config{URL: p.url})
 	if err != nil {
 		t.Fatal(err)
@@ -194,8 +194,10 @@ func TestUnreachableServer(t *testing.T) {
 		!strings.Contains(string(text), "standard (default): 15 s") {
 		t.Errorf("%s %v", text, err)
 	}
-	code, out, _ := command(t, env(append(environment, "PORT=0")...), "doctor")
-	if code != exitPlatform || !strings.Contains(out, "MCP_SERVERS: crm: "+why) {
+	code, out, _ := command(t, env("PORT=0", "EGRESS_ALLOW=127.0.0.1",
+		`MCP_SERVERS=[{"namespace":"crm","url":"`+gone.URL+`"},{"namespace":"erp","command":"/none"}]`), "doctor")
+	if code != exitPlatform || !strings.Contains(out, "MCP_SERVERS: crm: "+why+"\n") ||
+		!strings.Contains(out, "                MCP_SERVERS: erp: the server of erp cannot be started") {
 		t.Error(code, out)
 	}
 }
@@ -240,6 +242,59 @@ func TestRemoteToolsReload(t *testing.T) {
 	}
 	reload(`[` + entry("sky") + `]`)
 	until(t, "one of them gone", func() bool { return !has("weather")() && has("sky")() })
+}
+
+// A server replaces its tools while code runs. The run goes on with the tools that it began with: a call of one that is
+// gone fails, the schemas are those of the beginning, and new tools are there for the next run.
+func TestRemoteToolsChangeDuringARun(t *testing.T) {
+	t.Parallel()
+	s := sdk.NewServer(&sdk.Implementation{Name: "moving", Version: "1"}, nil)
+	tool := func(name string, call func()) {
+		sdk.AddTool(s, &sdk.Tool{Name: name, Description: name},
+			func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, weather, error) {
+				call()
+				return nil, weather{len(name)}, nil
+			})
+	}
+	tool("old", func() {})
+	tool("kept", func() {})
+	tool("change", func() {
+		s.RemoveTools("old")
+		tool("fresh", func() {})
+		sdk.AddTool(s, &sdk.Tool{Name: "kept"},
+			func(_ context.Context, _ *sdk.CallToolRequest, in city) (*sdk.CallToolResult, weather, error) {
+				return nil, weather{1000 + len(in.City)}, nil
+			})
+	})
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
+	upstream := httptest.NewServer(handler)
+	t.Cleanup(upstream.Close)
+	p := start(t, `MCP_SERVERS=[{"namespace":"moving","url":"`+upstream.URL+`"}]`, "EGRESS_ALLOW=127.0.0.1",
+		"RATE_LIMIT_MAX_REQUESTS=1000")
+	const script = `const out = [];
+const attempt = async (f) => { try { out.push((await f()).degrees) } catch (e) { out.push(e.message) } };
+await attempt(() => moving.old({}));
+await attempt(() => moving.change({}));
+await attempt(() => moving.old({}));
+await attempt(() => moving.kept({city: "Rome"}));
+await attempt(() => moving.fresh({}));
+return out`
+	during := []any{3.0, 6.0, `tool moving:old: unknown tool "old"`, "tool moving:kept: the parameters do not fit: " +
+		"the value: additional properties 'city' not allowed",
+		"moving.fresh is not a function; moving has: change, kept, old"}
+	_, v := p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(script)+`}`)
+	if diff := cmp.Diff(any(during), v["result"]); diff != "" {
+		t.Error(diff)
+	}
+	until(t, "the new tool", func() bool {
+		_, v = p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(`return (await moving.fresh({})).degrees`)+`}`)
+		return v["result"] == 5.0
+	})
+	const gone = "moving.old is not a function; moving has: change, fresh, kept"
+	_, v = p.post(t.Context(), t, "/api/execute", `{"code":`+quoted(script)+`}`)
+	if diff := cmp.Diff(any([]any{gone, 6.0, gone, 1004.0, 5.0}), v["result"]); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // A guest never sees the credential, and the rules of the network hold for attached servers too.
