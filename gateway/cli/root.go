@@ -13,11 +13,13 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/packages"
 	"github.com/airlock-run/airlock/gateway/cli/state"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
+	"github.com/airlock-run/airlock/infra/lockdown"
 	"github.com/airlock-run/airlock/sandbox"
 )
 
 // Run executes a command line and returns the exit code of the program.
 func Run(args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	lockdown.KeepDescriptors()
 	con, flush := terminal.New(getenv, stdin, stdout, stderr)
 	defer flush()
 	root := rootCommand(con)

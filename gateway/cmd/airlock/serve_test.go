@@ -21,7 +21,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/authn"
 )
 
-// As a child of the tests this binary is airlock itself, so that signals and exit codes are real.
+// TestMain makes this binary airlock itself when tests start it as a child, so that signals and exit codes are real.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "ledger" {
 		os.Exit(serveLedger())
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(serveShop(os.Args[2]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "function" {
-		if err := process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr, within); err != nil {
+		if err := process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr, tryAttempts); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(exitPlatform)
 		}
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// command runs the program in this process; it must be one that ends by itself.
+// command runs the program in this process. Its command must end by itself.
 func command(t testing.TB, getenv func(string) string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -131,7 +131,7 @@ func TestServeRefusesToStart(t *testing.T) {
 	}
 }
 
-// program is airlock serve as a process of its own, ready to be asked.
+// program is airlock serve as a separate process, ready for requests.
 type program struct {
 	*exec.Cmd
 	url   string
@@ -144,8 +144,14 @@ func start(t testing.TB, environment ...string) *program {
 	return startHeard(t, nil, environment...)
 }
 
-// startHeard is start for a program whose log goes to a writer; nil is that of the test.
+// startHeard is start with a writer for the program's log; nil means the log of the test.
 func startHeard(t testing.TB, log io.Writer, environment ...string) *program {
+	t.Helper()
+	return startGiven(t, log, nil, environment...)
+}
+
+// startGiven is startHeard with open files that the program inherits.
+func startGiven(t testing.TB, log io.Writer, files []*os.File, environment ...string) *program {
 	t.Helper()
 	dir := t.TempDir()
 	cache, err := os.UserCacheDir()
@@ -154,7 +160,7 @@ func startHeard(t testing.TB, log io.Writer, environment ...string) *program {
 	}
 	cache = filepath.Join(cache, "airlock")
 	cmd := exec.Command(os.Args[0], "serve")
-	cmd.Stderr = log
+	cmd.Stderr, cmd.ExtraFiles = log, files
 	return startCommand(t, dir, cmd,
 		append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "PORT=0", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + cache},
 			environment...))
@@ -222,8 +228,8 @@ func (p *program) post(ctx context.Context, t *testing.T, path, body string, hea
 	return res.StatusCode, v
 }
 
-// The whole way: a process that serves, a function process behind it, a record on disk; then a shutdown that lets what
-// runs finish and leaves nobody behind.
+// A process serves, a function process runs the code, and the record is on disk. A shutdown then lets running
+// executions finish and leaves no process behind.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")

@@ -7,5 +7,5 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// within tries nothing here.
-func within(run events.Run, _ *sealed.Outside) events.Run { return run }
+// tryAttempts tries nothing here.
+func tryAttempts(run events.Run, _ *sealed.Outside) events.Run { return run }

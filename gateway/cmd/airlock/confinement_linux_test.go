@@ -16,16 +16,16 @@ import (
 )
 
 // Native code in a function process of airlock serve, with records, state, a chain key, secrets and credentials
-// beside it, reaches none of them: no file, no socket, no process, no system call but those that compute. What its
-// execution was granted it reaches by the counter, and nothing else.
-func TestFromWithin(t *testing.T) {
+// beside it, reaches none of them: no file, no socket, no process, no system call but those that compute. It reaches
+// what its execution was granted through the broker, and nothing else.
+func TestAttemptsInAFunctionProcess(t *testing.T) {
 	t.Parallel()
 	granted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_,
 			_ = io.WriteString(w, "granted")
 	}))
 	defer granted.Close()
-	name := "airlock-within-" + strconv.Itoa(os.Getpid())
+	name := "airlock-attempt-" + strconv.Itoa(os.Getpid())
 	abstract, err := net.Listen("unix", "@"+name)
 	if err != nil {
 		t.Fatal(err)
@@ -45,13 +45,13 @@ func TestFromWithin(t *testing.T) {
 	for name, value := range confidential {
 		environment = append(environment, name+"="+value)
 	}
-	p := start(t, environment...)
+	p := startGiven(t, nil, leftOpen(t), environment...)
 	_, v := p.post(t.Context(), t, "/api/execute", `{"code":"'somebody else'"}`)
 	records, err := filepath.Glob(filepath.Join(p.dir, "audit", "executions", "*", v["id"].(string)+".json"))
 	if err != nil || len(records) != 1 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
-	plan, err := json.Marshal(withinPlan{
+	plan, err := json.Marshal(attemptsPlan{
 		Records: filepath.Join(p.dir, "audit"), Record: records[0], State: filepath.Join(p.dir, "state"), Working: p.dir,
 		Cache: os.TempDir(), Gateway: strings.TrimPrefix(p.url, "http://"), Abstract: "@" + name, Secret: "HELD",
 	})
@@ -60,20 +60,20 @@ func TestFromWithin(t *testing.T) {
 	}
 	for _, tier := range []string{"standard", "agent"} {
 		t.Run(tier, func(t *testing.T) {
-			body, err := json.Marshal(map[string]any{"code": withinMark + string(plan) + "*/ 0", "policy": tier})
+			body, err := json.Marshal(map[string]any{"code": attemptsMark + string(plan) + "*/ 0", "policy": tier})
 			if err != nil {
 				t.Fatal(err)
 			}
 			status, v := p.post(t.Context(), t, "/api/execute", string(body))
 			text, err := json.Marshal(v["result"])
-			var report withinReport
+			var report attemptsReport
 			if err == nil {
 				err = json.Unmarshal(text, &report)
 			}
 			if status != 200 || err != nil || report.Parent != p.Process.Pid {
 				t.Fatalf("status %d, %v: %v", status, err, v)
 			}
-			judgeWithin(t, tier, report, confidential)
+			checkAttempts(t, tier, report, confidential)
 		})
 	}
 	if _, err := os.Stat(records[0]); err != nil {
@@ -85,15 +85,30 @@ func TestFromWithin(t *testing.T) {
 	}
 }
 
-// judgeWithin checks what native code found.
-func judgeWithin(t *testing.T, tier string, report withinReport, confidential map[string]string) {
+// leftOpen returns files that whoever starts a gateway left open.
+func leftOpen(t *testing.T) (files []*os.File) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "left open")
+	for range 8 {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		files = append(files, f)
+	}
+	return files
+}
+
+// checkAttempts checks what native code found.
+func checkAttempts(t *testing.T, tier string, report attemptsReport, confidential map[string]string) {
 	t.Helper()
 	if len(report.Attempts) < 100 {
 		t.Errorf("only %d attempts were made", len(report.Attempts))
 	}
 	for name, got := range report.Attempts {
 		switch {
-		case tier == "agent" && name == "anybody by the counter": // that is what the tier grants
+		case tier == "agent" && name == "anybody through the broker": // that is what the tier grants
 		case strings.HasPrefix(name, "may ") && got != "":
 			t.Errorf("%s: refused: %s", name, got)
 		case !strings.HasPrefix(name, "may ") && got == "":
@@ -102,6 +117,9 @@ func judgeWithin(t *testing.T, tier string, report withinReport, confidential ma
 	}
 	for _, call := range report.Syscalls {
 		t.Errorf("the system call %s is not refused", call)
+	}
+	for _, open := range report.Descriptors {
+		t.Errorf("it has an open file that it can write, a folder or a device: descriptor %s", open)
 	}
 	may := []string{"AIRLOCK_CACHE_DIR", "AIRLOCK_PACKAGES", "AIRLOCK_POLICY_FILE", "AIRLOCK_SEALED", "EGRESS_ALLOW",
 		"GOGC", "GOTRACEBACK", "HOME"}
@@ -118,8 +136,8 @@ func judgeWithin(t *testing.T, tier string, report withinReport, confidential ma
 	}
 }
 
-// What was granted is reached through the counter: a host that the deployment opened, by a guest and with its own name.
-func TestGrantedByTheCounter(t *testing.T) {
+// What was granted is reached through the broker: a host that the deployment opened, by a guest and with its own name.
+func TestGrantedThroughTheBroker(t *testing.T) {
 	t.Parallel()
 	granted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_,

@@ -23,42 +23,43 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
 )
 
-// withinMark begins the code of an execution that is native code in a function process: what follows in the comment
-// is the plan of what it tries.
-const withinMark = "/*within "
+// attemptsMark begins the code of an execution that stands for native code in a function process. The rest of the
+// comment is the plan of what it tries.
+const attemptsMark = "/*attempts "
 
-// withinPlan holds the targets of the attempts.
-type withinPlan struct {
+// attemptsPlan holds the targets of the attempts.
+type attemptsPlan struct {
 	Records, Record, State, Cache, Working string // files and folders
 	Gateway                                string // host:port
 	Abstract                               string // an abstract socket of another process
 	Secret                                 string // the name of a secret that the execution was not granted
 }
 
-// withinReport holds their outcomes.
-type withinReport struct {
+// attemptsReport holds their outcomes.
+type attemptsReport struct {
 	Attempts    map[string]string // "" is success
 	Environment []string
-	Syscalls    []string // that were not refused, and are not on the list
+	Syscalls    []string // those that were neither refused nor on the list
+	Descriptors []string // what is open and could be written, and every folder
 	Parent      int
 }
 
-// within makes native code of executions that are marked: what a guest is once the WebAssembly has fallen.
-func within(run events.Run, outside *sealed.Outside) events.Run {
+// tryAttempts runs marked executions as native code, which is what a guest is that has broken out of WebAssembly.
+func tryAttempts(run events.Run, outside *sealed.Outside) events.Run {
 	return func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Result, error) {
 		res, err := run(ctx, inv, onLog)
-		plan, marked := strings.CutPrefix(inv.Request.Code, withinMark)
+		plan, marked := strings.CutPrefix(inv.Request.Code, attemptsMark)
 		if err != nil || !marked {
 			return res, err
 		}
 		plan, _, _ = strings.Cut(plan, "*/")
-		var p withinPlan
+		var p attemptsPlan
 		if err := json.Unmarshal([]byte(plan), &p); err != nil {
 			return res, err
 		}
-		report := withinReport{Attempts: map[string]string{}, Environment: os.Environ(), Parent: os.Getppid(),
-			Syscalls: sweep()}
-		for name, attempt := range withinAttempts(p, outside) {
+		report := attemptsReport{Attempts: map[string]string{}, Environment: os.Environ(), Parent: os.Getppid(),
+			Syscalls: sweep(), Descriptors: descriptors()}
+		for name, attempt := range attempts(p, outside) {
 			report.Attempts[name] = ""
 			if err := attempt(); err != nil {
 				report.Attempts[name] = err.Error()
@@ -69,8 +70,8 @@ func within(run events.Run, outside *sealed.Outside) events.Run {
 	}
 }
 
-// withinAttempts must all fail but those that begin with "may".
-func withinAttempts(p withinPlan, outside *sealed.Outside) map[string]func() error {
+// attempts returns what native code tries. All of it must fail, except those that begin with "may".
+func attempts(p attemptsPlan, outside *sealed.Outside) map[string]func() error {
 	parent := os.Getppid()
 	of := func(name string) string { return fmt.Sprintf("/proc/%d/%s", parent, name) }
 	out := map[string]func() error{
@@ -84,30 +85,31 @@ func withinAttempts(p withinPlan, outside *sealed.Outside) map[string]func() err
 		"replace the engine":       func() error { return os.WriteFile(filepath.Join(p.Cache, "image-forged"), nil, 0o600) },
 		"write to the working dir": func() error { return os.WriteFile(filepath.Join(p.Working, "x"), nil, 0o600) },
 		"write to /tmp": func() error {
-			return os.WriteFile(filepath.Join(os.TempDir(), "airlock-within"), nil,
+			return os.WriteFile(filepath.Join(os.TempDir(), "airlock-attempt"), nil,
 				0o600)
 		},
 		"change folder": func() error { return os.Chdir(p.Records) },
 
-		"signal the parent":         func() error { return syscall.Kill(parent, 0) },
-		"signal everything":         func() error { return syscall.Kill(-1, 0) },
-		"signal a thread of it":     errnoOf(unix.SYS_TGKILL, uintptr(parent), uintptr(parent), 0),
-		"signals by a descriptor":   errnoOf(unix.SYS_FCNTL, 0, unix.F_SETOWN, uintptr(parent)),
-		"limits of the parent":      errnoOf(unix.SYS_PRLIMIT64, uintptr(parent), unix.RLIMIT_NOFILE, 0, 0),
-		"be dumped again":           func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) },
-		"fork":                      errnoOf(unix.SYS_CLONE, uintptr(syscall.SIGCHLD)),
-		"start a program":           func() error { return exec.Command("/bin/true").Run() },
-		"start a program in place":  func() error { return syscall.Exec("/bin/true", []string{"true"}, nil) },
-		"listen":                    func() error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
-		"the gateway over UDP":      dialed("udp", p.Gateway),
-		"an abstract socket":        dialed("unix", p.Abstract),
-		"a path socket":             dialed("unix", "/var/run/docker.sock"),
-		"names over UDP":            dialed("udp", "127.0.0.53:53"),
-		"a secret by the counter":   func() error { return known(outside.Secret(p.Secret)) },
-		"a key by the counter":      func() error { return known(outside.Secret("AUDIT_CHAIN_KEY")) },
-		"a file by the counter":     func() error { return known(outside.Secret("../../etc/passwd")) },
-		"a path, by the counter":    connected(outside, "/var/run/docker.sock", 1),
-		"a socket of a raw message": func() error { return errnoOf(unix.SYS_SENDMSG, 3, 0, 0)() },
+		"signal the parent":           func() error { return syscall.Kill(parent, 0) },
+		"signal everything":           func() error { return syscall.Kill(-1, 0) },
+		"signal a thread of it":       errnoOf(unix.SYS_TGKILL, uintptr(parent), uintptr(parent), 0),
+		"signals by a descriptor":     errnoOf(unix.SYS_FCNTL, 0, unix.F_SETOWN, uintptr(parent)),
+		"limits of the parent":        errnoOf(unix.SYS_PRLIMIT64, uintptr(parent), unix.RLIMIT_NOFILE, 0, 0),
+		"be dumped again":             func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) },
+		"memory as a program":         memoryAsProgram,
+		"fork":                        errnoOf(unix.SYS_CLONE, uintptr(syscall.SIGCHLD)),
+		"start a program":             func() error { return exec.Command("/bin/true").Run() },
+		"start a program in place":    func() error { return syscall.Exec("/bin/true", []string{"true"}, nil) },
+		"listen":                      func() error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
+		"the gateway over UDP":        dialed("udp", p.Gateway),
+		"an abstract socket":          dialed("unix", p.Abstract),
+		"a path socket":               dialed("unix", "/var/run/docker.sock"),
+		"names over UDP":              dialed("udp", "127.0.0.53:53"),
+		"a secret through the broker": func() error { return known(outside.Secret(p.Secret)) },
+		"a key through the broker":    func() error { return known(outside.Secret("AUDIT_CHAIN_KEY")) },
+		"a file through the broker":   func() error { return known(outside.Secret("../../etc/passwd")) },
+		"a path, through the broker":  connected(outside, "/var/run/docker.sock", 1),
+		"a socket of a raw message":   func() error { return errnoOf(unix.SYS_SENDMSG, 3, 0, 0)() },
 	}
 	for _, path := range []string{
 		p.Records, p.Record, p.State, p.Cache, p.Working, "/etc/passwd", "/etc/hosts", "/etc/ssl/certs", "/", "/tmp", "/proc",
@@ -135,7 +137,7 @@ func withinAttempts(p withinPlan, outside *sealed.Outside) map[string]func() err
 		out[name+" over TCP"] = dialed("tcp", host)
 		at, text, _ := net.SplitHostPort(host)
 		port, _ := net.LookupPort("tcp", text)
-		out[name+" by the counter"] = connected(outside, at, uint16(port))
+		out[name+" through the broker"] = connected(outside, at, uint16(port))
 	}
 	out["may start threads"] = func() error {
 		done := make(chan struct{})
@@ -148,6 +150,30 @@ func withinAttempts(p withinPlan, outside *sealed.Outside) map[string]func() err
 		return nil
 	}
 	return out
+}
+
+// descriptors returns the open descriptors that lead to a file that can be written, a folder or a device.
+func descriptors() (out []string) {
+	for fd := range 4096 {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) != nil {
+			continue
+		}
+		switch kind := st.Mode & unix.S_IFMT; {
+		case kind == unix.S_IFSOCK, kind == unix.S_IFIFO, kind == 0: // an object of the kernel, such as epoll
+		case kind == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3): // /dev/null
+		case kind == unix.S_IFREG && st.Nlink == 0: // memory, or a file without a name
+		case kind == unix.S_IFREG && readOnly(fd): // Go's runtime reads limits of the system, and certificates are public
+		default:
+			out = append(out, fmt.Sprintf("%d: mode %o, device %d, inode %d", fd, st.Mode, st.Dev, st.Ino))
+		}
+	}
+	return out
+}
+
+func readOnly(fd int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	return err == nil && flags&unix.O_ACCMODE == unix.O_RDONLY
 }
 
 func known(secret string) error {
@@ -167,7 +193,7 @@ func connected(outside *sealed.Outside, host string, port uint16) func() error {
 		}
 		var refused sealed.RefusedError
 		if err != nil && !errors.As(err, &refused) {
-			return nil // it was tried
+			return nil // the attempt was made
 		}
 		return err
 	}
@@ -181,13 +207,13 @@ func dialed(network, address string) func() error {
 			return nil
 		}
 		if !errors.Is(err, unix.EPERM) {
-			return nil // it got as far as the network
+			return nil // the attempt reached the network
 		}
 		return err
 	}
 }
 
-// errnoOf makes a system call and takes nothing but a refusal by a filter for a failure.
+// errnoOf makes a system call. Only the refusal of a filter counts as a failure.
 func errnoOf(nr uintptr, args ...uintptr) func() error {
 	return func() error {
 		var a [6]uintptr
@@ -203,6 +229,19 @@ func errnoOf(nr uintptr, args ...uintptr) func() error {
 	}
 }
 
+// memoryAsProgram writes a program to memory and starts that.
+func memoryAsProgram() error {
+	fd, err := unix.MemfdCreate("program", unix.MFD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if _, err := unix.Write(fd, []byte("#!/bin/true\n")); err != nil {
+		return err
+	}
+	return errnoOf(unix.SYS_EXECVEAT, uintptr(fd), 0, 0, 0, unix.AT_EMPTY_PATH)()
+}
+
 func errnoPath(path string) func() error {
 	return func() error {
 		name, buf := append([]byte(path), 0), make([]byte, 256)
@@ -216,8 +255,8 @@ func errnoPath(path string) func() error {
 	}
 }
 
-// sweep makes every system call that a sealed process has no use for, and names those that no filter refused. What it
-// leaves out is this test's own list of what such a process may do.
+// sweep makes every system call that a sealed process does not need, and returns those that no filter refused. It
+// leaves out the calls that such a process may make, which it lists itself.
 func sweep() []string {
 	may := map[string]bool{}
 	for name := range strings.FieldsSeq(`
