@@ -91,7 +91,7 @@ func (a *approvalsTool) show() *cobra.Command {
 	}
 }
 
-// print prints how far an execution is: a line for itself, and one for each operation that it waits for.
+// print prints the state of an execution: a line for itself, and one for each operation that it waits for.
 func (a *approvalsTool) print(e client.Execution) error {
 	out := a.con.Stdout
 	line := e.ID + " " + string(e.Status)
@@ -133,7 +133,7 @@ func (a *approvalsTool) approve() *cobra.Command {
 		Short: "Let an operation happen, with its arguments or others, or answer it",
 		Long: "Approve an operation of a paused execution. With --args its tool is called with other arguments; with\n" +
 			"--value the tool is not called, and the value stands for its answer. Wait up to 30 seconds until the\n" +
-			"execution pauses again or ends, and print how far it is.\n\n" + exit.Codes,
+			"execution pauses again or ends, and print its state.\n\n" + exit.Codes,
 		Example: "  airlock approvals approve exec_01JD5Z6Q8V0000000000000000 --reason 'within the limit'\n" +
 			"  airlock approvals approve exec_01JD5Z6Q8V0000000000000000 --seq 2 --args '{\"order\": 8}'\n" +
 			"  airlock approvals approve exec_01JD5Z6Q8V0000000000000000 --value '\"paid by hand\"'",
@@ -177,7 +177,7 @@ func (a *approvalsTool) reject() *cobra.Command {
 	return cmd
 }
 
-// decide sends a decision and prints how far the execution is then.
+// decide sends a decision and prints the state of the execution after it.
 func (a *approvalsTool) decide(cmd *cobra.Command, args []string, f decisionFlags, d client.Decision) error {
 	d.Seq, d.Reason = f.seq, f.reason
 	ask := func(ctx context.Context, c *client.Client, args []string) (client.Execution, error) {

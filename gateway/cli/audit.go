@@ -41,7 +41,7 @@ func auditCommand(con terminal.Console) *cobra.Command {
 		Example: "  airlock audit list --status error --since 24h\n" +
 			"  airlock audit verify --store s3://records/airlock",
 		Long: "Verify, list, show and export the records of executions.\n" +
-			"AUDIT_CHAIN_KEY, if set, is the key that checks the records' codes.",
+			"If AUDIT_CHAIN_KEY is set, the keyed codes of the records are checked with it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -291,7 +291,7 @@ func (a *auditTool) showCommand() *cobra.Command {
 	}
 }
 
-// checked returns a record that is as it was written.
+// checked returns a record that has not been altered.
 func checked(ctx context.Context, store records.Store, id string) (audit.Record, error) {
 	r, err := store.Get(ctx, id)
 	if errors.Is(err, audit.ErrNotFound) || errors.Is(err, audit.ErrAltered) {
@@ -364,7 +364,7 @@ func (a *auditTool) exportCommand() *cobra.Command {
 			_, err := out.Write(append(line, '\n'))
 			return err
 		})
-		if flushed := out.Flush(); err == nil { // else it says the same once more
+		if flushed := out.Flush(); err == nil { // otherwise Flush returns err again
 			err = flushed
 		}
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
-// Over a bucket, too, verify names the record that was removed or altered, and export gives the rest.
+// Over a bucket, too, verify names the record that was removed or altered, and export prints the rest.
 func TestAuditVerifyOverABucket(t *testing.T) {
 	server, err := s3test.Start()
 	if err != nil {

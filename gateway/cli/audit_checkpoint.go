@@ -59,7 +59,7 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 		if err != nil {
 			return exit.With(exit.Platform, err)
 		}
-		// its bytes are what was signed; they hold nothing that steers
+		// the signature covers these bytes, and none of them steers a terminal
 		if _, err := terminal.Exact(a.con.Stdout).Write(doc); err != nil {
 			return exit.With(exit.Platform, err)
 		}
@@ -104,7 +104,7 @@ func (a *auditTool) keygenCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&out, "out", "", "the new file for the private key")
 	if err := cmd.MarkFlagRequired("out"); err != nil {
-		panic(err) // there is no such flag: a mistake of the line above
+		panic(err) // the flag of the line above does not exist
 	}
 	return cmd
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// auditRun runs `airlock audit …` and gives its output and exit code.
+// auditRun runs `airlock audit …` and returns its output and exit code.
 func auditRun(t *testing.T, env map[string]string, args ...string) (stdout string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -136,7 +136,7 @@ func TestAuditCommands(t *testing.T) {
 	}
 	expect(exit.Guest, "does not match its hash", "show", ids[1])
 
-	// What is no record is left out of an export, and that is said.
+	// An export leaves out lines that are not records, and says so.
 	logs, err := filepath.Glob(filepath.Join(dir, "audit-*.jsonl"))
 	if err != nil || len(logs) != 4 {
 		t.Fatal(logs, err)

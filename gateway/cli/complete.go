@@ -27,7 +27,7 @@ func completeTiers(cmd *cobra.Command, con terminal.Console) {
 // complete adds shell completion of a flag that the command has.
 func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
-		panic(err) // the command has no such flag: a mistake of the caller
+		panic(err) // the command has no such flag
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 var exampleCall = regexp.MustCompile(`airlock ([a-z][^|<>&)\n]*)`)
 
-// Every command has examples, which name commands and flags that there are.
+// Every command has examples, whose commands and flags exist.
 func TestHelpHasExamples(t *testing.T) {
 	t.Parallel()
 	root := rootCommand(terminal.Console{Getenv: env()})

@@ -120,7 +120,7 @@ func scripts(names []string) (files []string, unread []error) {
 				unread = append(unread, errors.New("standard input (-) is named twice"))
 				continue
 			}
-			files = append(files, name) // that it cannot be read is found when it is
+			files = append(files, name) // if it cannot be read, reading it reports that
 			continue
 		}
 		before := len(files)

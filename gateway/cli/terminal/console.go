@@ -39,8 +39,8 @@ func New(getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) 
 	return Console{getenv, stdin, out, errs}, func() { out.flush(); errs.flush() }
 }
 
-// Paint colours text for a terminal, unless NO_COLOR (no-color.org) or a dumb terminal forbids it. The text must be
-// written to to, which alone recognises the colour.
+// Paint colours text for a terminal, unless NO_COLOR (no-color.org) or a dumb terminal forbids it. Only the writer to
+// recognises the colour.
 func (con Console) Paint(to io.Writer, colour, text string) string {
 	t, ok := to.(*textWriter)
 	if !ok || !IsTerminal(to) || con.Getenv("NO_COLOR") != "" || con.Getenv("TERM") == "dumb" {
