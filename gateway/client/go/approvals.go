@@ -10,8 +10,8 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// An Execution is one that has paused: it waits, goes on, or has ended. If it has ended, its other fields are those of
-// its result, which [Client.Result] returns.
+// An Execution is an execution that has paused at least once. It waits, runs again, or has ended. If it has ended, its
+// other fields are those of its result, which [Client.Result] returns.
 type Execution struct {
 	ID          string           `json:"id"`
 	Status      execution.Status `json:"status"`
@@ -30,7 +30,7 @@ type Execution struct {
 	answer json.RawMessage
 }
 
-// Decided is a decision that an execution has not acted on, or has acted on last.
+// Decided is a decision that an execution has not acted on yet, or the last one that it acted on.
 type Decided struct {
 	Seq      int    `json:"seq"`
 	Decision string `json:"decision"`
@@ -94,8 +94,15 @@ func (c *Client) Execution(ctx context.Context, id string) (e Execution, err err
 	return e, err
 }
 
+// SendEvent ends the oldest airlock.waitForEvent(name) of an execution with a value, which is sent as JSON. It waits
+// as Decide does.
+func (c *Client) SendEvent(ctx context.Context, id, name string, value any) (e Execution, err error) {
+	path := "/api/executions/" + url.PathEscape(id) + "/events/" + url.PathEscape(name)
+	return e, c.do(ctx, http.MethodPost, path, nil, value, &e)
+}
+
 // Decide decides about operations of a paused execution. It waits up to 30 seconds until the execution pauses again or
-// has ended, and returns how far it is then.
+// has ended, and returns its state.
 func (c *Client) Decide(ctx context.Context, id string, decisions ...Decision) (e Execution, err error) {
 	body := map[string]any{"decisions": decisions}
 	err = c.do(ctx, http.MethodPost, "/api/executions/"+url.PathEscape(id)+"/resume", nil, body, &e)

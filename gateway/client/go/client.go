@@ -206,7 +206,7 @@ func (c *Client) send(
 
 // again reports whether a request may be sent again: it did nothing, or it carries a key.
 func (p *Problem) again(keyed bool) bool {
-	const longest = time.Minute
+	const longest = 90 * time.Second // a limit for a minute asks for up to 61
 	uncertain := p.Code == "unavailable" || p.Code == "unrecorded" || p.Code == ""
 	return p.RetryAfter <= longest && (p.Status == 429 || p.Status == 503 && (keyed || !uncertain))
 }

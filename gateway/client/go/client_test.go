@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -56,6 +57,10 @@ func TestRequests(t *testing.T) {
 		{
 			func() error { _, err := c.Analyze(ctx, execution.Request{Code: "1"}); return err },
 			`POST /api/analyze Bearer secret application/json {"code":"1"}`,
+		},
+		{
+			func() error { _, err := c.SendEvent(ctx, "exec_1", "reply a/b", map[string]int{"n": 1}); return err },
+			`POST /api/executions/exec_1/events/reply%20a%2Fb Bearer secret application/json {"n":1}`,
 		},
 		{func() error { _, err := c.Result(ctx, "a/b"); return err }, "GET /api/result/a%2Fb Bearer secret  "},
 		{func() error { _, err := c.Record(ctx, "exec_1"); return err }, "GET /api/audit/execution/exec_1 Bearer secret  "},
@@ -258,13 +263,16 @@ func TestRetries(t *testing.T) {
 		code    string
 		options []client.Option
 		again   bool
+		after   int
 	}{
-		"busy":                       {429, "rate_limited", nil, true},
-		"a full queue":               {503, "queue_full", nil, true},
-		"a lost run":                 {503, "unavailable", nil, false},
-		"a lost run with a key":      {503, "unavailable", []client.Option{client.IdempotencyKey("k")}, true},
-		"a wrong request":            {400, "invalid_request", nil, false},
-		"a wrong request with a key": {400, "invalid_request", []client.Option{client.IdempotencyKey("k")}, false},
+		"busy":                       {429, "rate_limited", nil, true, 7},
+		"a minute's limit":           {429, "rate_limited", nil, true, 61},
+		"a limit of an hour":         {429, "rate_limited", nil, false, 3600},
+		"a full queue":               {503, "queue_full", nil, true, 7},
+		"a lost run":                 {503, "unavailable", nil, false, 7},
+		"a lost run with a key":      {503, "unavailable", []client.Option{client.IdempotencyKey("k")}, true, 7},
+		"a wrong request":            {400, "invalid_request", nil, false, 7},
+		"a wrong request with a key": {400, "invalid_request", []client.Option{client.IdempotencyKey("k")}, false, 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -279,7 +287,7 @@ func TestRetries(t *testing.T) {
 					if tries > 1 {
 						status, body = 200, `{"status":"completed"}`
 					}
-					return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}},
+					return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {strconv.Itoa(c.after)}},
 						Body: io.NopCloser(strings.NewReader(body))}, nil
 				}
 				airlock, err := client.New(client.Config{URL: "http://gateway", Retries: 1,
@@ -292,7 +300,7 @@ func TestRetries(t *testing.T) {
 				if (err == nil) != c.again || (tries == 2) != c.again {
 					t.Errorf("%d tries, %v", tries, err)
 				}
-				if took := time.Since(began); c.again && took != 7*time.Second {
+				if took := time.Since(began); c.again && took != time.Duration(c.after)*time.Second {
 					t.Errorf("the tries took %v", took)
 				}
 			})

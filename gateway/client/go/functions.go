@@ -66,7 +66,7 @@ type Call struct {
 	Context map[string]json.RawMessage `json:"context,omitempty"`
 }
 
-// SaveFunction saves a version. The same content again is the same version.
+// SaveFunction saves a version. Saving the same content again returns the existing version.
 func (c *Client) SaveFunction(ctx context.Context, name string, definition Definition) (saved Function, err error) {
 	return saved, c.do(ctx, http.MethodPut, "/api/functions/"+url.PathEscape(name), nil, definition, &saved)
 }

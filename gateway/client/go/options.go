@@ -39,8 +39,8 @@ func (o options) headers() http.Header {
 	return headers
 }
 
-// IdempotencyKey returns an Option under which requests with the same key run once. An execution with a key goes on if
-// its caller disconnects.
+// IdempotencyKey returns an Option that sets an idempotency key: of several requests with the same key, one runs. An
+// execution with a key continues if its caller disconnects.
 func IdempotencyKey(key string) Option { return func(o *options) { o.key = key } }
 
 // Tools returns an Option that offers functions of this program to the code. The calls travel over the stream of the

@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// A Session is one whose top-level declarations persist from one step to the next.
+// A Session is a sequence of executions, its steps. Top-level declarations persist from one step to the next.
 type Session struct {
 	ID     string `json:"id"`
 	Policy string `json:"policy"`
@@ -32,7 +32,7 @@ type SessionOptions struct {
 
 func sessionPath(id, more string) string { return "/api/sessions/" + url.PathEscape(id) + more }
 
-// NewSession makes a session.
+// NewSession creates a session.
 func (c *Client) NewSession(ctx context.Context, o SessionOptions) (s Session, err error) {
 	err = c.do(ctx, http.MethodPost, "/api/sessions", nil, o, &s)
 	return s, err
@@ -63,7 +63,7 @@ func (c *Client) Session(ctx context.Context, id string) (s Session, err error) 
 	return s, err
 }
 
-// ForkSession makes a new session from the state of one after a step; nil is the last.
+// ForkSession creates a session from the state of another after a step; nil means the last.
 func (c *Client) ForkSession(ctx context.Context, id string, step *int) (s Session, err error) {
 	body := map[string]int{}
 	if step != nil {
