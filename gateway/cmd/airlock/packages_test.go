@@ -1,6 +1,10 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,6 +77,100 @@ func TestTypeScriptClient(t *testing.T) {
 	}
 }
 
+// The TypeScript client works in Workers: workerd, their runtime, loads its modules and its tests.
+func TestTypeScriptClientInWorkers(t *testing.T) {
+	t.Parallel()
+	workerd, err := exec.LookPath("workerd")
+	if err != nil {
+		t.Skip("workerd is not installed; make clients tests the client on it")
+	}
+	gateway := start(t, "API_KEY="+clientKey, "RATE_LIMIT_MAX_REQUESTS=10000")
+	tests, err := filepath.Abs(filepath.Join(repository, "gateway/client/typescript/test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := filepath.Glob(filepath.Join(filepath.Dir(builtClient(t)), "*.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"client.mjs", "hostile.mjs"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			var modules []string
+			add := func(name, file string) {
+				modules = append(modules, fmt.Sprintf("(name = %q, esModule = embed %q)", name, name))
+				content, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at := filepath.Join(folder, name)
+				if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(at, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			add(name, filepath.Join(tests, name))
+			add("report.mjs", filepath.Join(tests, "report.mjs"))
+			for _, file := range built {
+				add("airlock-client/"+filepath.Base(file), file)
+			}
+			config := fmt.Sprintf(`using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "tests", worker = .tests),
+    (name = "network", network = (allow = ["public", "private"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "tests")],
+);
+const tests :Workerd.Worker = (
+  modules = [%s],
+  bindings = [
+    (name = "AIRLOCK_URL", text = %q),
+    (name = "AIRLOCK_TOKEN", text = %q),
+    (name = "AIRLOCK_CLIENT", text = "airlock-client/index.js"),
+  ],
+  globalOutbound = "network",
+  compatibilityDate = "2026-04-01",
+  compatibilityFlags = ["nodejs_compat"],
+);
+`, strings.Join(modules, ", "), gateway.url, clientKey)
+			file := filepath.Join(folder, "config.capnp")
+			if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			cmd := exec.CommandContext(t.Context(), workerd, "serve", "--control-fd=3", file)
+			cmd.ExtraFiles, cmd.Stderr = []*os.File{w}, os.Stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = cmd.Wait() }) // ends with the test's context
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var listening struct{ Port int }
+			if err := json.NewDecoder(r).Decode(&listening); err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", listening.Port))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+				t.Errorf("%d %v\n%s", res.StatusCode, err, text)
+			}
+		})
+	}
+}
+
 // The adapters work with the published packages of their frameworks, which make clients installs.
 func TestFrameworkAdapters(t *testing.T) {
 	t.Parallel()
@@ -120,6 +218,27 @@ func TestPythonClient(t *testing.T) {
 	cmd.Env = append(clientGateway(t), "PYTHONPATH=.")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "OK") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Every name that the Python client exports has a known type: pyright says how many have not.
+func TestPythonClientTypes(t *testing.T) {
+	t.Parallel()
+	pyright, err := exec.LookPath("pyright")
+	if err != nil {
+		t.Skip("pyright is not installed; make clients checks the types with it")
+	}
+	interpreter, err := exec.LookPath(python(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), pyright, "--pythonpath", interpreter, "--verifytypes", "airlock_client",
+		"--ignoreexternal")
+	cmd.Dir = filepath.Join(repository, "gateway/client/python")
+	cmd.Env = append(os.Environ(), "PYTHONPATH=.")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Type completeness score: 100%") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -4,6 +4,7 @@ import { events } from "./events.js";
 import { Execution } from "./execution.js";
 import { Functions, type InvokeOptions } from "./functions.js";
 import { call, invalid, parse, send, type Transport } from "./http.js";
+import { Records } from "./records.js";
 import { body, key, type RunOptions } from "./request.js";
 import { Result, type Analysis, type Log, type WireResult } from "./result.js";
 import { Sessions } from "./sessions.js";
@@ -36,7 +37,7 @@ export type StreamEvent<T = unknown> =
 /** The events that have data of interest. */
 const known = new Set(["chunk", "call", "complete", "paused", "error"]);
 
-/** How often the rest of a stream is asked for when its connection is lost. */
+/** How often the client reconnects to a stream whose connection is lost. */
 const resumptions = 5;
 
 /** How long the cancellation of an abandoned run may take, in milliseconds. */
@@ -50,11 +51,13 @@ export class Airlock {
   readonly sessions: Sessions;
   /** Executions that wait for people. */
   readonly approvals: Approvals;
+  /** Audit records. */
+  readonly records: Records;
   private readonly transport: Transport;
 
   private constructor(options: ConnectOptions) {
-    const url = new URL(options.url);
-    if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+    const url = URL.canParse(options.url) ? new URL(options.url) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
       throw new TypeError(`${options.url} is not the address of a gateway; write it as https://airlock.example.com`);
     }
     this.transport = {
@@ -66,6 +69,7 @@ export class Airlock {
     this.functions = new Functions(this.transport);
     this.sessions = new Sessions(this.transport);
     this.approvals = new Approvals(this.transport);
+    this.records = new Records(this.transport);
   }
 
   /** Returns the gateway at an address. It connects with the first request. */
@@ -90,8 +94,8 @@ export class Airlock {
   }
 
   /**
-   * Runs code and yields what happens as it happens; the result comes last. Ending the loop cancels the run, unless
-   * there is an idempotency key. A lost connection is taken up again.
+   * Runs code and yields its events as they happen; the result comes last. Ending the loop cancels the run, unless
+   * there is an idempotency key. The client reconnects after a lost connection.
    */
   async *stream<T = unknown>(code: string, options: RunOptions = {}): AsyncGenerator<StreamEvent<T>, void, void> {
     const toolbox = new Toolbox(options.tools ?? {});
@@ -188,12 +192,12 @@ export class Airlock {
     const given = callback === undefined ? {} : { callback: typeof callback === "string" ? { url: callback } : callback };
     const accepted = await call<{ id: string }>(this.transport, {
       method: "POST", path: "/api/execute", body: JSON.stringify({ ...JSON.parse(body(code, rest)), ...given }),
-      headers: { "Idempotency-Key": options.idempotencyKey ?? crypto.randomUUID(), Prefer: "respond-async" }, signal: options.signal,
+      headers: { "Idempotency-Key": options.idempotencyKey ?? randomKey(), Prefer: "respond-async" }, signal: options.signal,
     });
     return new Execution<T>(this.transport, accepted.id);
   }
 
-  /** The execution of an id, which an earlier {@link submit} returned. */
+  /** Returns the execution with an id that {@link submit} returned earlier. */
   execution<T = unknown>(id: string): Execution<T> {
     return new Execution<T>(this.transport, id);
   }
@@ -204,6 +208,11 @@ export class Airlock {
       method: "POST", path: "/api/analyze", body: body(code, options), headers: key(options), signal: options.signal,
     });
   }
+}
+
+// crypto.randomUUID is missing on pages that were not loaded over https.
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function lostStream(cause: unknown): AirlockError {

@@ -20,29 +20,31 @@ export interface Decision {
 export class Approvals {
   constructor(private readonly transport: Transport) {}
 
-  /** The executions that have paused: all that the caller may decide about, or else the caller's own. */
+  /** Returns the executions that have paused: all that the caller may decide about, otherwise the caller's own. */
   list(): AsyncGenerator<Paused, void, void> {
     return pages<Paused>(this.transport, "/api/executions?status=paused");
   }
 
-  /** An execution that has paused, with its code, or its result if it has ended. */
+  /** Returns an execution that has paused, with its code, or its result if it has ended. */
   async get(id: string): Promise<Paused | Result> {
     return read(await call(this.transport, { method: "GET", path: at(id) }));
   }
 
   /**
    * Decides about what an execution waits for. It waits up to 30 seconds, until the execution ends or pauses again, and
-   * returns the result or how far the execution is.
+   * returns the result or the state of the execution.
    */
   async decide(id: string, ...decisions: Decision[]): Promise<Paused | Result> {
     return read(await call(this.transport, { method: "POST", path: at(id) + "/resume", body: JSON.stringify({ decisions }) }));
   }
 }
 
-function read(wire: Paused | WireResult): Paused | Result {
+/** Reads an answer about an execution that may have ended. */
+export function read(wire: Paused | WireResult): Paused | Result {
   return "waiting" in wire && "segment" in wire ? (wire as Paused) : new Result(wire as WireResult);
 }
 
-function at(id: string): string {
+/** The path of an execution that waits. */
+export function at(id: string): string {
   return `/api/executions/${encodeURIComponent(id)}`;
 }

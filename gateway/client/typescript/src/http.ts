@@ -15,8 +15,8 @@ export interface Send {
   signal?: AbortSignal | undefined;
 }
 
-/** The longest wait that the gateway may ask for between two tries, in seconds. */
-const longestWait = 60;
+/** The longest wait that the gateway may ask for between two tries, in seconds: a limit for a minute asks for up to 61. */
+const longestWait = 90;
 
 /** The longest response, or event of a stream, in UTF-16 code units or bytes. */
 export const longestAnswer = 64 << 20;
@@ -48,7 +48,7 @@ export async function send(to: Transport, s: Send): Promise<Response> {
     } catch (error) {
       if (s.signal?.aborted) throw s.signal.reason;
       if (!repeatable || tried >= to.retries) {
-        const detail = `the gateway at ${to.url} cannot be reached: ${error instanceof Error ? error.message : error}`;
+        const detail = `the gateway at ${to.url} cannot be reached: ${why(error)}`;
         throw new AirlockError(0, { code: "unreachable", detail }, undefined, error);
       }
       await pause(0.25 * 2 ** tried, s.signal);
@@ -62,6 +62,12 @@ export async function send(to: Transport, s: Send): Promise<Response> {
     if (!busy || tried >= to.retries || (error.retryAfter ?? 0) > longestWait) throw error;
     await pause(error.retryAfter ?? 0.25 * 2 ** tried, s.signal);
   }
+}
+
+/** The message of a failed fetch. That of Node.js is in its cause. */
+function why(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return (error.cause instanceof Error && error.cause.message) || error.message;
 }
 
 /** Sends a request and returns the JSON of its response, which is an object. */

@@ -1,5 +1,20 @@
 import { call, invalid, type Transport } from "./http.js";
 
+/** Returns the items of a list that has one page. */
+export async function items<T>(to: Transport, path: string): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of pages<T>(to, path)) all.push(item);
+  return all;
+}
+
+/** Returns the query string of what is given, or "". */
+export function query(given: object): string {
+  const text = new URLSearchParams(
+    Object.entries(given).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]),
+  ).toString();
+  return text === "" ? "" : `?${text}`;
+}
+
 /** Yields the items of all pages of a list. */
 export async function* pages<T>(to: Transport, path: string): AsyncGenerator<T, void, void> {
   for (let cursor = ""; ; ) {

@@ -15,7 +15,7 @@ export interface Result<T = unknown> extends Omit<WireResult, "result"> {
   result: T | null;
 }
 
-/** What came of a run. A failure of the code is a result, too: look at `status`, or ask for `value()`. */
+/** The outcome of a run. A failure of the code is a result, too: look at `status`, or ask for `value()`. */
 export class Result<T = unknown> {
   constructor(wire: WireResult) {
     Object.assign(this, { result: null, output: "", logs: [], error: null, exception: null, limit: null });

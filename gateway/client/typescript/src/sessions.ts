@@ -13,7 +13,7 @@ export type StepOptions = Omit<RunOptions, "policy" | "tools" | "onLog">;
 export class Sessions {
   constructor(private readonly transport: Transport) {}
 
-  /** Makes a session. It expires after `maxAge` milliseconds, a day by default. */
+  /** Creates a session. It expires after `maxAge` milliseconds, a day by default. */
   async create(options: { policy?: string; maxAge?: number } = {}): Promise<Session> {
     return this.made("POST", "/api/sessions", options);
   }
@@ -23,7 +23,7 @@ export class Sessions {
     return this.made("GET", at(id));
   }
 
-  /** All sessions of the caller. */
+  /** Returns all sessions of the caller. */
   async *list(): AsyncGenerator<Session, void, void> {
     for await (const info of pages<SessionInfo>(this.transport, "/api/sessions")) yield new Session(this.transport, info);
   }
@@ -34,7 +34,7 @@ export class Sessions {
   }
 }
 
-/** A session. The top-level declarations of a step are there for the next one. */
+/** A session. The top-level declarations of a step are available to the next one. */
 export class Session {
   readonly id: string;
 
@@ -49,7 +49,7 @@ export class Session {
     }));
   }
 
-  /** Makes a new session from the state after a step, the last one by default. */
+  /** Creates a session from the state after a step, the last one by default. */
   async fork(options: { step?: number } = {}): Promise<Session> {
     return new Session(this.transport, await call<SessionInfo>(this.transport, {
       method: "POST", path: at(this.id) + "/fork", body: JSON.stringify(options),

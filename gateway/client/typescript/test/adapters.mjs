@@ -29,7 +29,7 @@ register("data:text/javascript," + encodeURIComponent(`
 
 const tests = {
   async "Vercel AI SDK"() {
-    const { generateText, isStepCount } = await import("ai");
+    const { generateText, stepCountIs } = await import("ai");
     const { MockLanguageModelV4 } = await import("ai/test");
     const { airlockTool } = await adapter("ai");
     const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
@@ -40,7 +40,7 @@ const tests = {
     ] });
     const { steps, text } = await generateText({
       model, prompt: "How much warmer is Rome?", tools: { run_code: airlockTool(airlock, { tools }) },
-      stopWhen: isStepCount(3),
+      stopWhen: stepCountIs(3),
     });
     assert.equal(steps[0].toolResults[0].output, want);
     assert.equal(text, "done");

@@ -1,6 +1,7 @@
 // Tests the client against a gateway, on any runtime: AIRLOCK_URL, AIRLOCK_TOKEN, and AIRLOCK_CLIENT, the built module.
 import { strict as assert } from "node:assert";
 import process from "node:process";
+import { inWorkers, report } from "./report.mjs";
 
 const { AIRLOCK_URL: url, AIRLOCK_TOKEN: token, AIRLOCK_CLIENT: built } = process.env;
 const { Airlock, AirlockError, ExecutionError } = await import(built);
@@ -54,7 +55,7 @@ const tests = {
   },
 
   async "answers calls of tools"() {
-    // A schema as those of zod are.
+    // A schema like those of zod.
     const name = { parse: (v) => ({ name: v.name.trim() }), toJSONSchema: () => (
       { type: "object", properties: { name: { type: "string" } }, required: ["name"] }) };
     const tools = {
@@ -176,6 +177,27 @@ const tests = {
     assert.deepEqual([(await busy.run("1")).value(), tries], [1, 2]);
     const lost = Airlock.connect({ url, token, fetch: async () => new Response('{"code":"unavailable"}', { status: 503 }) });
     assert.equal((await refusal(lost.run("1"))).code, "unavailable");
+    const minute = Airlock.connect({ url, fetch: async () => new Response("{}", { status: 429, headers: { "Retry-After": "61" } }) });
+    await assert.rejects(minute.run("1", { signal: AbortSignal.timeout(50) }), { name: "TimeoutError" });
+  },
+
+  async "says what is wrong with an address"() {
+    for (const wrong of ["127.0.0.1:3000", "localhost:3000", "", "https://user@host", "https://host/?a=1"]) {
+      assert.throws(() => Airlock.connect(wrong), /write it as https:\/\/airlock\.example\.com/);
+    }
+    if (!globalThis.process?.versions.node || globalThis.Deno || globalThis.Bun || inWorkers) return; // others do not give the reason
+    assert.match((await refusal(Airlock.connect({ url: "http://127.0.0.1:2", retries: 0 }).run("1"))).message, /ECONNREFUSED/);
+  },
+
+  async "submits on a page that was not loaded over https"() {
+    const had = Object.getOwnPropertyDescriptor(crypto, "randomUUID");
+    Object.defineProperty(crypto, "randomUUID", { value: undefined, configurable: true });
+    try {
+      assert.equal((await (await airlock.submit("6 * 7")).wait()).value(), 42);
+    } finally {
+      if (had) Object.defineProperty(crypto, "randomUUID", had);
+      else delete crypto.randomUUID;
+    }
   },
 
   async "submits, waits and cancels"() {
@@ -191,6 +213,40 @@ const tests = {
     assert.equal((await airlock.run("Math.random()", { idempotencyKey })).id, first.id);
   },
 
+  async "moves aliases between versions of functions"() {
+    const name = `ts-${crypto.randomUUID().slice(0, 8)}`;
+    const { functions } = airlock;
+    await functions.save(name, "export default () => 'old'");
+    await functions.save(name, "export default () => 'new'");
+    assert.equal((await functions.get(name, { version: 1 })).code, "export default () => 'old'");
+    assert.deepEqual((await functions.versions(name)).map((v) => [v.version, v.aliases]), [[2, ["latest"]], [1, []]]);
+    assert.match((await functions.diff(name)).files.code, /^-export default \(\) => 'old'$/m);
+    assert.equal((await functions.diff(name, { from: 2, to: 2 })).same, true);
+    assert.equal((await functions.setAlias(name, "live", 1)).version, 1);
+    assert.equal((await functions.setAlias(name, "live", 2)).previous, 1);
+    assert.equal((await functions.rollback(name, "live")).version, 1);
+    assert.deepEqual((await functions.aliases(name)).map((a) => [a.alias, a.version]), [["latest", 2], ["live", 1]]);
+    assert.equal((await functions.invoke(name, { alias: "live" })).value(), "old");
+    assert.equal((await functions.rollback(name)).version, 1);
+    await functions.deleteAlias(name, "live");
+    assert.equal((await refusal(functions.get(name, { alias: "live" }))).status, 404);
+    await functions.delete(name);
+  },
+
+  async "sends events and reads records"() {
+    const since = new Date(Date.now() - 60_000);
+    const run = await airlock.run("return (await airlock.waitForEvent('reply a/b')).text");
+    assert.equal(run.status, "paused");
+    assert.equal((await refusal(airlock.execution(run.id).sendEvent("reply", {}))).code, "not_waiting");
+    const ended = await airlock.execution(run.id).sendEvent("reply a/b", { text: "yes" });
+    assert.equal(ended.value(), "yes");
+    assert.equal((await airlock.records.get(run.id)).status, "paused"); // of its first segment
+    const found = [];
+    for await (const record of airlock.records.list({ status: "paused", since })) found.push(record.id);
+    assert.ok(found.includes(run.id), `${run.id} is not among ${found}`);
+    for await (const record of airlock.records.list({ until: since })) assert.ok(record.id !== run.id);
+  },
+
   async "saves functions and analyzes"() {
     const name = `ts-${crypto.randomUUID().slice(0, 8)}`;
     assert.equal((await airlock.functions.save(name, "export default input => input * 2")).version, 1);
@@ -204,14 +260,4 @@ const tests = {
   },
 };
 
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  try {
-    await test();
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL ${name}: ${error?.stack ?? error}`);
-  }
-}
-process.exit(failed);
+export default report(tests);

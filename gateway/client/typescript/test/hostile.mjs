@@ -1,6 +1,7 @@
 // Tests what a hostile gateway can do to the program that calls it: AIRLOCK_CLIENT, the built module.
 import { strict as assert } from "node:assert";
 import process from "node:process";
+import { report } from "./report.mjs";
 
 const { Airlock, AirlockError } = await import(process.env.AIRLOCK_CLIENT);
 const wire = (more) => JSON.stringify({
@@ -148,14 +149,4 @@ const tests = {
   },
 };
 
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  try {
-    await test();
-    console.log("ok  ", name);
-  } catch (error) {
-    failed++;
-    console.log("FAIL", name, error);
-  }
-}
-process.exitCode = failed > 0 ? 1 : 0;
+export default report(tests);

@@ -9,7 +9,7 @@ export interface CodeToolOptions extends Omit<RunOptions, "input" | "signal" | "
   description?: string;
 }
 
-/** A tool by which a model runs code, in no framework's terms. */
+/** A tool with which a model runs code, independent of any framework. */
 export interface CodeTool {
   name: string;
   description: string;
@@ -23,7 +23,7 @@ export interface CodeTool {
   execute(code: string, signal?: AbortSignal): Promise<string>;
 }
 
-/** How many characters of a result, and of an output, the model reads. */
+/** The most characters of a result, and of an output, that the model reads. */
 const shown = 16_000;
 
 export function codeTool(airlock: Airlock, options: CodeToolOptions = {}): CodeTool {

@@ -2,7 +2,7 @@ import { tool } from "@langchain/core/tools";
 import type { Airlock } from "../airlock.js";
 import { codeTool, type CodeToolOptions } from "./code-tool.js";
 
-/** A tool of LangChain by which a model runs code: `model.bindTools([airlockTool(airlock)])`. */
+/** A tool of LangChain with which a model runs code: `model.bindTools([airlockTool(airlock)])`. */
 export function airlockTool(airlock: Airlock, options: CodeToolOptions = {}) {
   const { name, description, parameters, execute } = codeTool(airlock, options);
   return tool(

@@ -2,7 +2,7 @@ import { tool } from "@openai/agents";
 import type { Airlock } from "../airlock.js";
 import { codeTool, type CodeToolOptions } from "./code-tool.js";
 
-/** A tool of the OpenAI Agents SDK by which a model runs code: `new Agent({ tools: [airlockTool(airlock)] })`. */
+/** A tool of the OpenAI Agents SDK with which a model runs code: `new Agent({ tools: [airlockTool(airlock)] })`. */
 export function airlockTool(airlock: Airlock, options: CodeToolOptions = {}) {
   const { name, description, parameters, execute } = codeTool(airlock, options);
   return tool({
