@@ -7,7 +7,8 @@ import inspect
 import json
 import time
 from contextlib import aclosing
-from typing import Any, AsyncGenerator, AsyncIterator, Callable, Generic, Mapping, Optional, TypeVar, Union, cast
+from datetime import datetime
+from typing import Any, AsyncGenerator, AsyncIterator, Callable, Generic, List, Mapping, Optional, TypeVar, Union, cast
 
 import httpx
 
@@ -21,9 +22,10 @@ T = TypeVar("T")
 
 class _Transport:
     def __init__(self, url: str, token: Optional[str], retries: int, client: Optional[httpx.AsyncClient]) -> None:
-        self.url, self.retries = core.address(url), retries
-        self.headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self.client = client or httpx.AsyncClient(timeout=core.TIMEOUT)
+        self.url: str = core.address(url)
+        self.retries: int = retries
+        self.headers: dict[str, str] = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self.client: httpx.AsyncClient = client or httpx.AsyncClient(timeout=core.TIMEOUT)
 
     async def send(self, send: core.Send) -> bytes:
         """Sends a request and returns the body of its response."""
@@ -71,11 +73,13 @@ class AsyncAirlock:
     def __init__(self, transport: _Transport) -> None:
         self._transport = transport
         #: Saved functions.
-        self.functions = AsyncFunctions(transport)
+        self.functions: AsyncFunctions = AsyncFunctions(transport)
         #: Executions that share one state.
-        self.sessions = AsyncSessions(transport)
+        self.sessions: AsyncSessions = AsyncSessions(transport)
         #: Executions that wait for people.
-        self.approvals = AsyncApprovals(transport)
+        self.approvals: AsyncApprovals = AsyncApprovals(transport)
+        #: Audit records.
+        self.records: AsyncRecords = AsyncRecords(transport)
 
     @classmethod
     def connect(cls, url: str, token: Optional[str] = None, *, retries: int = 2,
@@ -112,9 +116,9 @@ class AsyncAirlock:
 
     async def stream(self, code: str, *, tools: Optional[Tools] = None, idempotency_key: Optional[str] = None,
                      **options: Any) -> AsyncIterator[Event[Any]]:
-        """Runs code and yields what happens as it happens; the result comes last. Closing the iterator cancels the
-        run, unless there is an idempotency key. A lost connection is taken up again. Functions that are no coroutines
-        are called on threads."""
+        """Runs code and yields its events as they happen; the result comes last. Closing the iterator cancels the
+        run, unless there is an idempotency key. The client reconnects after a lost connection. Functions that
+        are not coroutine functions are called on threads."""
         toolbox = Toolbox(tools)
         send = core.execute("/api/execute/stream", code, options, idempotency_key, toolbox)
         answers: set[asyncio.Task[None]] = set()
@@ -139,7 +143,7 @@ class AsyncAirlock:
             await asyncio.gather(*answers, return_exceptions=True)
 
     async def _events(self, send: core.Send) -> AsyncGenerator[core.ServerEvent, None]:
-        """The events of a stream up to its last."""
+        """Yields the events of a stream up to its last."""
         following = core.Following()
         try:
             async with aclosing(self._followed(send, following)) as events:
@@ -180,7 +184,7 @@ class AsyncAirlock:
             pass  # the gateway stops the run a little later
 
     async def _answer(self, toolbox: Toolbox, event: core.ServerEvent) -> None:
-        """Calls a tool and sends the answer. What goes wrong ends the call, and the guest reads why."""
+        """Calls a tool and sends the answer. A failure ends the call, and the guest reads the reason."""
         try:
             value = await asyncio.to_thread(toolbox.call, event.data["tool"], event.data["params"])
             body = success(await value if inspect.isawaitable(value) else value)
@@ -197,13 +201,13 @@ class AsyncAirlock:
                     pass  # the run has ended
 
     async def submit(self, code: str, *, idempotency_key: Optional[str] = None,
-                     callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "AsyncExecution":
+                     callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "AsyncExecution[Any]":
         """Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway."""
         accepted = (await self._transport.call(core.submission(code, options, idempotency_key, callback)))
         return AsyncExecution(self._transport, accepted["id"])
 
-    def execution(self, id: str) -> "AsyncExecution":
-        """The execution of an id, which an earlier submit returned."""
+    def execution(self, id: str) -> "AsyncExecution[Any]":
+        """Returns the execution with an id that submit returned earlier."""
         return AsyncExecution(self._transport, id)
 
     async def analyze(self, code: str, **options: Any) -> wire.Analysis:
@@ -216,15 +220,16 @@ class AsyncExecution(Generic[T]):
     """An execution that was submitted and runs without its caller."""
 
     def __init__(self, transport: _Transport, id: str) -> None:
-        self._transport, self.id = transport, id
+        self._transport = transport
+        self.id: str = id
 
     async def poll(self) -> Optional[Result[T]]:
-        """Its result, or None while it is queued or running."""
+        """Returns the result, or None while the execution is queued or running."""
         found = (await self._transport.call(core.Send("GET", core.result_path(self.id))))
         return None if found["status"] in ("queued", "running") else Result(found)
 
     async def wait(self, timeout: Optional[float] = None, *, end: bool = False) -> Result[T]:
-        """Waits until the execution ends or pauses, and returns its result. With end, it goes on waiting while the
+        """Waits until the execution ends or pauses, and returns its result. With end, it keeps waiting while the
         execution is paused. timeout, in seconds, ends the wait with a TimeoutError, and not the execution."""
         deadline = None if timeout is None else time.monotonic() + timeout
         pause = 0.05
@@ -236,6 +241,12 @@ class AsyncExecution(Generic[T]):
                 raise TimeoutError(f"{self.id} has not ended within {timeout} seconds")
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 5)
+
+    async def send_event(self, name: str, value: Any = None) -> Union[wire.PausedExecution, Result[Any]]:
+        """Sends an event: it ends the oldest airlock.waitForEvent(name) of the execution with the value. It waits up to
+        30 seconds, until the execution ends or pauses again, and returns the result or the state of the execution."""
+        answer = await self._transport.call(core.event(self.id, name, value))
+        return Result(answer) if core.ended(answer) else cast(wire.PausedExecution, answer)
 
     async def cancel(self) -> None:
         """Cancels the execution: what waits never runs, and what runs is stopped."""
@@ -249,7 +260,7 @@ class AsyncFunctions:
         self._transport = transport
 
     async def save(self, name: str, definition: Union[str, Mapping[str, Any]]) -> wire.Function:
-        """Saves a version. The same content again is the same version."""
+        """Saves a version. Saving the same content again returns the existing version."""
         body = {"code": definition} if isinstance(definition, str) else definition
         send = core.Send("PUT", core.function_path(name), json.dumps(body).encode())
         return cast(wire.Function, (await self._transport.call(send)))
@@ -262,16 +273,51 @@ class AsyncFunctions:
         return Result((await self._transport.call(send)))
 
     def list(self) -> AsyncIterator[wire.Function]:
-        """All saved functions."""
+        """Returns all saved functions."""
         return cast(AsyncIterator[wire.Function], _pages(self._transport, "/api/functions"))
+
+    async def get(self, name: str, *, version: Optional[int] = None, alias: Optional[str] = None) -> wire.Function:
+        """Returns a function and what one of its versions runs: the latest, unless version or alias names another."""
+        path = core.function_path(name) + core.query(version=version, alias=alias)
+        return cast(wire.Function, await self._transport.call(core.Send("GET", path)))
 
     async def delete(self, name: str) -> None:
         """Deletes a function with all its versions."""
         await self._transport.send(core.Send("DELETE", core.function_path(name)))
 
+    async def versions(self, name: str) -> List[wire.FunctionVersion]:
+        """Returns the versions of a function, newest first."""
+        return cast("List[wire.FunctionVersion]", await self._items(core.function_path(name, "versions")))
+
+    async def diff(self, name: str, from_version: Optional[int] = None, to_version: Optional[int] = None) -> wire.FunctionDiff:
+        """Compares two versions: to_version is the latest by default, and from_version the one before it."""
+        path = core.function_path(name, "diff") + core.query(**{"from": from_version, "to": to_version})
+        return cast(wire.FunctionDiff, await self._transport.call(core.Send("GET", path)))
+
+    async def aliases(self, name: str) -> List[wire.FunctionAlias]:
+        """Returns the aliases of a function, sorted by name."""
+        return cast("List[wire.FunctionAlias]", await self._items(core.function_path(name, "aliases")))
+
+    async def set_alias(self, name: str, alias: str, version: int) -> wire.FunctionAlias:
+        """Makes or moves an alias."""
+        send = core.Send("PUT", core.function_path(name, "aliases", alias), json.dumps({"version": version}).encode())
+        return cast(wire.FunctionAlias, await self._transport.call(send))
+
+    async def delete_alias(self, name: str, alias: str) -> None:
+        """Deletes an alias, and not the version that it points at."""
+        await self._transport.send(core.Send("DELETE", core.function_path(name, "aliases", alias)))
+
+    async def rollback(self, name: str, alias: str = "latest") -> wire.FunctionAlias:
+        """Points an alias at the version that it pointed at before."""
+        send = core.post(core.function_path(name, "rollback"), {"alias": alias})
+        return cast(wire.FunctionAlias, await self._transport.call(send))
+
+    async def _items(self, path: str) -> List[Any]:
+        return [item async for item in _pages(self._transport, path)]
+
 
 async def _pages(transport: _Transport, path: str) -> AsyncIterator[Any]:
-    """The items of all pages of a list."""
+    """Yields the items of all pages of a list."""
     following: Optional[str] = path
     while following:
         page = await transport.call(core.Send("GET", following))
@@ -287,7 +333,7 @@ class AsyncSessions:
         self._transport = transport
 
     async def create(self, policy: Optional[str] = None, max_age: Optional[float] = None) -> "AsyncSession":
-        """Makes a session. It expires after max_age milliseconds, a day by default."""
+        """Creates a session. It expires after max_age milliseconds, a day by default."""
         return await self._made(core.session(policy, max_age))
 
     async def get(self, id: str) -> "AsyncSession":
@@ -295,7 +341,7 @@ class AsyncSessions:
         return await self._made(core.Send("GET", core.session_path(id)))
 
     async def list(self) -> AsyncIterator["AsyncSession"]:
-        """All sessions of the caller."""
+        """Returns all sessions of the caller."""
         async for info in _pages(self._transport, "/api/sessions"):
             yield AsyncSession(self._transport, info)
 
@@ -307,7 +353,9 @@ class AsyncSession:
     """A session. The top-level declarations of a step are there for the next one."""
 
     def __init__(self, transport: _Transport, info: wire.Session) -> None:
-        self._transport, self.info, self.id = transport, info, info["id"]
+        self._transport = transport
+        self.info: wire.Session = info
+        self.id: str = info["id"]
 
     async def run(self, code: str, *, idempotency_key: Optional[str] = None, **options: Any) -> Result[Any]:
         """Runs code as the next step, and waits. A step that fails changes nothing."""
@@ -315,7 +363,7 @@ class AsyncSession:
         return Result((await self._transport.call(send)))
 
     async def fork(self, step: Optional[int] = None) -> "AsyncSession":
-        """Makes a new session from the state after a step, the last one by default."""
+        """Creates a session from the state after a step, the last one by default."""
         send = core.post(core.session_path(self.id, "/fork"), {} if step is None else {"step": step})
         return AsyncSession(self._transport, (await self._transport.call(send)))
 
@@ -331,19 +379,36 @@ class AsyncApprovals:
         self._transport = transport
 
     def list(self) -> AsyncIterator[wire.PausedExecution]:
-        """The executions that have paused: all that the caller may decide about, or else the caller's own."""
+        """Returns the executions that have paused: all that the caller may decide about, otherwise the caller's own."""
         return cast(AsyncIterator[wire.PausedExecution], _pages(self._transport, "/api/executions?status=paused"))
 
     async def get(self, id: str) -> Union[wire.PausedExecution, Result[Any]]:
-        """An execution that has paused, with its code, or its result if it has ended."""
+        """Returns an execution that has paused, with its code, or its result if it has ended."""
         return await self._read(core.Send("GET", core.paused_path(id)))
 
     async def decide(self, id: str, *decisions: Mapping[str, Any]) -> Union[wire.PausedExecution, Result[Any]]:
         """Decides about what an execution waits for: {"seq": 1, "decision": "approve"}, or edit with args, respond with
         value, or reject, and a reason. It waits up to 30 seconds, until the execution ends or pauses again, and returns
-        the result or how far the execution is."""
+        the result or the state of the execution."""
         return await self._read(core.post(core.paused_path(id, "/resume"), {"decisions": decisions}))
 
     async def _read(self, send: core.Send) -> Union[wire.PausedExecution, Result[Any]]:
         answer = (await self._transport.call(send))
         return Result(answer) if core.ended(answer) else cast(wire.PausedExecution, answer)
+
+
+class AsyncRecords:
+    """Audit records: airlock.records. Reading them needs a token with the scope audit:read."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    async def get(self, id: str) -> wire.Record:
+        """Returns the record of an execution."""
+        return cast(wire.Record, await self._transport.call(core.Send("GET", core.record_path(id))))
+
+    def list(self, *, status: Optional[str] = None, policy: Optional[str] = None, function: Optional[str] = None,
+             since: Optional[datetime] = None, until: Optional[datetime] = None) -> AsyncIterator[wire.Record]:
+        """Returns records, newest first, from since and before until, and reads page after page."""
+        query = core.query(status=status, policy=policy, function=function, since=since, until=until)
+        return cast(AsyncIterator[wire.Record], _pages(self._transport, "/api/audit/executions" + query))

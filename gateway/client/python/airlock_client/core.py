@@ -7,6 +7,7 @@ import json
 import time
 import uuid
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Iterator, Mapping, Optional, Union
 from urllib.parse import quote, urlsplit
 
@@ -15,15 +16,15 @@ import httpx
 from .errors import AirlockError
 from .tools import Toolbox
 
-#: The longest wait that the gateway may ask for between two tries, in seconds.
-LONGEST_WAIT = 60.0
+#: The longest wait that the gateway may ask for between two tries, in seconds: a limit for a minute asks for up to 61.
+LONGEST_WAIT = 90.0
 #: The codes of problems after which code may have run.
 UNCERTAIN = frozenset({"unavailable", "unrecorded", "unknown"})
-#: How often the rest of a stream is asked for when its connection is lost.
+#: How often the client reconnects to a stream whose connection is lost.
 RESUMPTIONS = 5
 #: How long the cancellation of an abandoned run may take, in seconds.
 ABANDON_WITHIN = 5.0
-#: A run may wait for its place, and then takes its time. Silent streams have heartbeats.
+#: The timeout of a request, in seconds: a run waits for its place, and then runs. Silent streams have heartbeats.
 TIMEOUT = httpx.Timeout(900.0, connect=10.0)
 
 #: The longest response, or event of a stream, in bytes.
@@ -37,7 +38,7 @@ OPTIONS = frozenset({
 })
 
 
-#: The digits of the longest integer that is read as one.
+#: The most digits of a number that is read as an integer.
 LONGEST_INTEGER = 400
 
 
@@ -111,7 +112,9 @@ class Attempts:
     """Decides whether a request is sent again, and when."""
 
     def __init__(self, send: Send, retries: int) -> None:
-        self.send, self.left, self.pause = send, retries, 0.25
+        self.send: Send = send
+        self.left: int = retries
+        self.pause: float = 0.25
 
     def after_error(self, url: str, error: httpx.RequestError) -> float:
         """The seconds to wait after a connection that failed, or an error."""
@@ -175,7 +178,7 @@ def execute(path: str, code: str, options: Mapping[str, Any], key: Optional[str]
 def submission(code: str, options: Mapping[str, Any], key: Optional[str], callback: Any) -> Send:
     """The request that stores an execution."""
     more = {} if callback is None else {"callback": {"url": callback} if isinstance(callback, str) else callback}
-    send = execute("/api/execute", code, options, key or str(uuid.uuid4()), **more)
+    send = execute("/api/execute", code, options, key or str(uuid.uuid4()), None, **more)
     send.headers["Prefer"] = "respond-async"
     return send
 
@@ -188,8 +191,24 @@ def result_path(execution: str) -> str:
     return f"/api/result/{quote(execution, safe='')}"
 
 
-def function_path(name: str) -> str:
-    return f"/api/functions/{quote(name, safe='')}"
+def function_path(name: str, *rest: str) -> str:
+    return "/".join(["/api/functions", *(quote(part, safe="") for part in (name, *rest))])
+
+
+def query(**given: Any) -> str:
+    """The query string of what is not None, or "". Times are written in RFC 3339; those without a zone are local."""
+    written = {name: value.astimezone().isoformat() if isinstance(value, datetime) else value
+               for name, value in given.items() if value is not None}
+    return f"?{httpx.QueryParams(written)}" if written else ""
+
+
+def record_path(execution: str) -> str:
+    return f"/api/audit/execution/{quote(execution, safe='')}"
+
+
+def event(execution: str, name: str, value: Any) -> Send:
+    """The request that sends an event to an execution."""
+    return post(paused_path(execution, f"/events/{quote(name, safe='')}"), value)
 
 
 def session_path(id: str, more: str = "") -> str:
@@ -240,7 +259,7 @@ class Following:
     called: set[int] = field(default_factory=set)
 
     def takes(self, event: "ServerEvent") -> bool:
-        """Whether an event is one of interest. It fails if no gateway sends such an event. A call is answered once."""
+        """Reports whether an event counts: a call counts once. It fails if no gateway sends such an event."""
         if event.name not in ("chunk", "call", "complete", "paused", "error"):
             return False
         data = event.data
@@ -259,7 +278,7 @@ class Following:
         return True
 
     def abandoned(self, send: Send) -> bool:
-        """Whether the run goes on with nobody to wait for it. Callers with a key may come back."""
+        """Whether nobody waits for the run any more, so that it must be cancelled. Callers with a key may come back."""
         return bool(self.execution) and not self.over and "Idempotency-Key" not in send.headers
 
 

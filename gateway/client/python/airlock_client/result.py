@@ -1,4 +1,4 @@
-"""What came of a run."""
+"""The outcome of a run."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ class Log:
 
 
 class Result(Generic[T]):
-    """What came of a run. A failure of the code is a result, too: look at status, or ask for value()."""
+    """The outcome of a run. A failure of the code is a result, too: look at status, or ask for value()."""
 
-    def __init__(self, wire: wire.ExecutionResult) -> None:
-        if not isinstance(wire, dict) or not isinstance(wire.get("id"), str) or not isinstance(wire.get("status"), str):
+    def __init__(self, body: wire.ExecutionResult) -> None:
+        if not isinstance(body, dict) or not isinstance(body.get("id"), str) or not isinstance(body.get("status"), str):
             raise AirlockError(0, {"code": "invalid_answer", "detail": "the gateway's answer is not a result"})
-        #: The answer of the gateway, with every field.
-        self.wire = wire
-        self.id = wire["id"]
-        self.status = wire["status"]
+        #: The response of the gateway, with every field.
+        self.wire: wire.ExecutionResult = body
+        self.id: str = body["id"]
+        self.status: str = body["status"]
         #: What the code evaluates to; None if it did not complete.
-        self.result: Optional[T] = wire.get("result")
+        self.result: Optional[T] = body.get("result")
         #: The console text.
-        self.output = wire.get("output", "")
-        self.logs = [Log(entry["level"], entry["message"]) for entry in wire.get("logs", ())]
+        self.output: str = body.get("output", "")
+        self.logs: list[Log] = [Log(entry["level"], entry["message"]) for entry in body.get("logs", ())]
         #: One line, or None if the code completed.
-        self.error = wire.get("error")
-        self.exception = wire.get("exception")
+        self.error: Optional[str] = body.get("error")
+        self.exception: Optional[wire.Exception] = body.get("exception")
         #: The limit that ended the run, if one did.
-        self.limit = wire.get("limit")
-        self.policy = wire.get("policy")
-        self.usage = wire.get("usage")
-        self.duration_ms = wire.get("durationMs")
+        self.limit = body.get("limit")
+        self.policy: str = body.get("policy")
+        self.usage: wire.Usage = body.get("usage")
+        self.duration_ms: float = body.get("durationMs")
 
     @property
     def ok(self) -> bool:
@@ -57,7 +57,7 @@ class Result(Generic[T]):
 
     @property
     def files(self) -> dict[str, Union[str, bytes]]:
-        """The files that the run wrote."""
+        """Returns the files that the run wrote."""
         found: dict[str, Union[str, bytes]] = {}
         for path, content in self.wire.get("filesOut", {}).items():
             found[path] = content if isinstance(content, str) else base64.b64decode(content["base64"])

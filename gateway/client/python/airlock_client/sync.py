@@ -6,7 +6,8 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any, Callable, Generator, Generic, Iterator, Mapping, Optional, TypeVar, Union, cast
+from datetime import datetime
+from typing import Any, Callable, Generator, Generic, Iterator, List, Mapping, Optional, TypeVar, Union, cast
 
 import httpx
 
@@ -20,9 +21,10 @@ T = TypeVar("T")
 
 class _Transport:
     def __init__(self, url: str, token: Optional[str], retries: int, client: Optional[httpx.Client]) -> None:
-        self.url, self.retries = core.address(url), retries
-        self.headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self.client = client or httpx.Client(timeout=core.TIMEOUT)
+        self.url: str = core.address(url)
+        self.retries: int = retries
+        self.headers: dict[str, str] = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self.client: httpx.Client = client or httpx.Client(timeout=core.TIMEOUT)
 
     def send(self, send: core.Send) -> bytes:
         """Sends a request and returns the body of its response."""
@@ -70,11 +72,13 @@ class Airlock:
     def __init__(self, transport: _Transport) -> None:
         self._transport = transport
         #: Saved functions.
-        self.functions = Functions(transport)
+        self.functions: Functions = Functions(transport)
         #: Executions that share one state.
-        self.sessions = Sessions(transport)
+        self.sessions: Sessions = Sessions(transport)
         #: Executions that wait for people.
-        self.approvals = Approvals(transport)
+        self.approvals: Approvals = Approvals(transport)
+        #: Audit records.
+        self.records: Records = Records(transport)
 
     @classmethod
     def connect(cls, url: str, token: Optional[str] = None, *, retries: int = 2,
@@ -111,8 +115,9 @@ class Airlock:
 
     def stream(self, code: str, *, tools: Optional[Tools] = None, idempotency_key: Optional[str] = None,
                **options: Any) -> Iterator[Event[Any]]:
-        """Runs code and yields what happens as it happens; the result comes last. Closing the iterator cancels the
-        run, unless there is an idempotency key. A lost connection is taken up again. Tools are called on threads."""
+        """Runs code and yields its events as they happen; the result comes last. Closing the iterator cancels the
+        run, unless there is an idempotency key. The client reconnects after a lost connection. Tools are called on
+        threads."""
         toolbox = Toolbox(tools)
         send = core.execute("/api/execute/stream", code, options, idempotency_key, toolbox)
         with ThreadPoolExecutor(16, "airlock-tool") as pool, closing(self._events(send)) as events:
@@ -128,7 +133,7 @@ class Airlock:
                     raise core.problem_event(event.data)
 
     def _events(self, send: core.Send) -> Generator[core.ServerEvent, None, None]:
-        """The events of a stream up to its last."""
+        """Yields the events of a stream up to its last."""
         following = core.Following()
         try:
             with closing(self._followed(send, following)) as events:
@@ -169,10 +174,10 @@ class Airlock:
             pass  # the gateway stops the run a little later
 
     def _answer(self, toolbox: Toolbox, event: core.ServerEvent) -> None:
-        """Calls a tool and sends the answer. What goes wrong ends the call, and the guest reads why."""
+        """Calls a tool and sends the answer. A failure ends the call, and the guest reads the reason."""
         try:
             body = success(toolbox.call(event.data["tool"], event.data["params"]))
-        except Exception as error:
+        except BaseException as error:  # of this thread, which ends here: a SystemExit would leave the call unanswered
             body = failure(error)
         path = core.call_path(event.execution, event.data["seq"])
         try:
@@ -185,13 +190,13 @@ class Airlock:
                     pass  # the run has ended
 
     def submit(self, code: str, *, idempotency_key: Optional[str] = None,
-               callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "Execution":
+               callback: Union[str, Mapping[str, str], None] = None, **options: Any) -> "Execution[Any]":
         """Stores code to be run soon, and returns without waiting for it. It survives a restart of the gateway."""
         accepted = self._transport.call(core.submission(code, options, idempotency_key, callback))
         return Execution(self._transport, accepted["id"])
 
-    def execution(self, id: str) -> "Execution":
-        """The execution of an id, which an earlier submit returned."""
+    def execution(self, id: str) -> "Execution[Any]":
+        """Returns the execution with an id that submit returned earlier."""
         return Execution(self._transport, id)
 
     def analyze(self, code: str, **options: Any) -> wire.Analysis:
@@ -204,15 +209,16 @@ class Execution(Generic[T]):
     """An execution that was submitted and runs without its caller."""
 
     def __init__(self, transport: _Transport, id: str) -> None:
-        self._transport, self.id = transport, id
+        self._transport = transport
+        self.id: str = id
 
     def poll(self) -> Optional[Result[T]]:
-        """Its result, or None while it is queued or running."""
+        """Returns the result, or None while the execution is queued or running."""
         found = self._transport.call(core.Send("GET", core.result_path(self.id)))
         return None if found["status"] in ("queued", "running") else Result(found)
 
     def wait(self, timeout: Optional[float] = None, *, end: bool = False) -> Result[T]:
-        """Waits until the execution ends or pauses, and returns its result. With end, it goes on waiting while the
+        """Waits until the execution ends or pauses, and returns its result. With end, it keeps waiting while the
         execution is paused. timeout, in seconds, ends the wait with a TimeoutError, and not the execution."""
         deadline = None if timeout is None else time.monotonic() + timeout
         pause = 0.05
@@ -224,6 +230,12 @@ class Execution(Generic[T]):
                 raise TimeoutError(f"{self.id} has not ended within {timeout} seconds")
             time.sleep(pause)
             pause = min(pause * 1.5, 5)
+
+    def send_event(self, name: str, value: Any = None) -> Union[wire.PausedExecution, Result[Any]]:
+        """Sends an event: it ends the oldest airlock.waitForEvent(name) of the execution with the value. It waits up to
+        30 seconds, until the execution ends or pauses again, and returns the result or the state of the execution."""
+        answer = self._transport.call(core.event(self.id, name, value))
+        return Result(answer) if core.ended(answer) else cast(wire.PausedExecution, answer)
 
     def cancel(self) -> None:
         """Cancels the execution: what waits never runs, and what runs is stopped."""
@@ -237,7 +249,7 @@ class Functions:
         self._transport = transport
 
     def save(self, name: str, definition: Union[str, Mapping[str, Any]]) -> wire.Function:
-        """Saves a version. The same content again is the same version."""
+        """Saves a version. Saving the same content again returns the existing version."""
         body = {"code": definition} if isinstance(definition, str) else definition
         send = core.Send("PUT", core.function_path(name), json.dumps(body).encode())
         return cast(wire.Function, self._transport.call(send))
@@ -250,16 +262,51 @@ class Functions:
         return Result(self._transport.call(send))
 
     def list(self) -> Iterator[wire.Function]:
-        """All saved functions."""
+        """Returns all saved functions."""
         return cast(Iterator[wire.Function], _pages(self._transport, "/api/functions"))
+
+    def get(self, name: str, *, version: Optional[int] = None, alias: Optional[str] = None) -> wire.Function:
+        """Returns a function and what one of its versions runs: the latest, unless version or alias names another."""
+        path = core.function_path(name) + core.query(version=version, alias=alias)
+        return cast(wire.Function, self._transport.call(core.Send("GET", path)))
 
     def delete(self, name: str) -> None:
         """Deletes a function with all its versions."""
         self._transport.send(core.Send("DELETE", core.function_path(name)))
 
+    def versions(self, name: str) -> List[wire.FunctionVersion]:
+        """Returns the versions of a function, newest first."""
+        return cast("List[wire.FunctionVersion]", self._items(core.function_path(name, "versions")))
+
+    def diff(self, name: str, from_version: Optional[int] = None, to_version: Optional[int] = None) -> wire.FunctionDiff:
+        """Compares two versions: to_version is the latest by default, and from_version the one before it."""
+        path = core.function_path(name, "diff") + core.query(**{"from": from_version, "to": to_version})
+        return cast(wire.FunctionDiff, self._transport.call(core.Send("GET", path)))
+
+    def aliases(self, name: str) -> List[wire.FunctionAlias]:
+        """Returns the aliases of a function, sorted by name."""
+        return cast("List[wire.FunctionAlias]", self._items(core.function_path(name, "aliases")))
+
+    def set_alias(self, name: str, alias: str, version: int) -> wire.FunctionAlias:
+        """Makes or moves an alias."""
+        send = core.Send("PUT", core.function_path(name, "aliases", alias), json.dumps({"version": version}).encode())
+        return cast(wire.FunctionAlias, self._transport.call(send))
+
+    def delete_alias(self, name: str, alias: str) -> None:
+        """Deletes an alias, and not the version that it points at."""
+        self._transport.send(core.Send("DELETE", core.function_path(name, "aliases", alias)))
+
+    def rollback(self, name: str, alias: str = "latest") -> wire.FunctionAlias:
+        """Points an alias at the version that it pointed at before."""
+        send = core.post(core.function_path(name, "rollback"), {"alias": alias})
+        return cast(wire.FunctionAlias, self._transport.call(send))
+
+    def _items(self, path: str) -> List[Any]:
+        return list(_pages(self._transport, path))
+
 
 def _pages(transport: _Transport, path: str) -> Iterator[Any]:
-    """The items of all pages of a list."""
+    """Yields the items of all pages of a list."""
     following: Optional[str] = path
     while following:
         page = transport.call(core.Send("GET", following))
@@ -274,7 +321,7 @@ class Sessions:
         self._transport = transport
 
     def create(self, policy: Optional[str] = None, max_age: Optional[float] = None) -> "Session":
-        """Makes a session. It expires after max_age milliseconds, a day by default."""
+        """Creates a session. It expires after max_age milliseconds, a day by default."""
         return self._made(core.session(policy, max_age))
 
     def get(self, id: str) -> "Session":
@@ -282,7 +329,7 @@ class Sessions:
         return self._made(core.Send("GET", core.session_path(id)))
 
     def list(self) -> Iterator["Session"]:
-        """All sessions of the caller."""
+        """Returns all sessions of the caller."""
         return (Session(self._transport, info) for info in _pages(self._transport, "/api/sessions"))
 
     def _made(self, send: core.Send) -> "Session":
@@ -293,7 +340,9 @@ class Session:
     """A session. The top-level declarations of a step are there for the next one."""
 
     def __init__(self, transport: _Transport, info: wire.Session) -> None:
-        self._transport, self.info, self.id = transport, info, info["id"]
+        self._transport = transport
+        self.info: wire.Session = info
+        self.id: str = info["id"]
 
     def run(self, code: str, *, idempotency_key: Optional[str] = None, **options: Any) -> Result[Any]:
         """Runs code as the next step, and waits. A step that fails changes nothing."""
@@ -301,7 +350,7 @@ class Session:
         return Result(self._transport.call(send))
 
     def fork(self, step: Optional[int] = None) -> "Session":
-        """Makes a new session from the state after a step, the last one by default."""
+        """Creates a session from the state after a step, the last one by default."""
         send = core.post(core.session_path(self.id, "/fork"), {} if step is None else {"step": step})
         return Session(self._transport, self._transport.call(send))
 
@@ -317,19 +366,36 @@ class Approvals:
         self._transport = transport
 
     def list(self) -> Iterator[wire.PausedExecution]:
-        """The executions that have paused: all that the caller may decide about, or else the caller's own."""
+        """Returns the executions that have paused: all that the caller may decide about, otherwise the caller's own."""
         return cast(Iterator[wire.PausedExecution], _pages(self._transport, "/api/executions?status=paused"))
 
     def get(self, id: str) -> Union[wire.PausedExecution, Result[Any]]:
-        """An execution that has paused, with its code, or its result if it has ended."""
+        """Returns an execution that has paused, with its code, or its result if it has ended."""
         return self._read(core.Send("GET", core.paused_path(id)))
 
     def decide(self, id: str, *decisions: Mapping[str, Any]) -> Union[wire.PausedExecution, Result[Any]]:
         """Decides about what an execution waits for: {"seq": 1, "decision": "approve"}, or edit with args, respond with
         value, or reject, and a reason. It waits up to 30 seconds, until the execution ends or pauses again, and returns
-        the result or how far the execution is."""
+        the result or the state of the execution."""
         return self._read(core.post(core.paused_path(id, "/resume"), {"decisions": decisions}))
 
     def _read(self, send: core.Send) -> Union[wire.PausedExecution, Result[Any]]:
         answer = self._transport.call(send)
         return Result(answer) if core.ended(answer) else cast(wire.PausedExecution, answer)
+
+
+class Records:
+    """Audit records: airlock.records. Reading them needs a token with the scope audit:read."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def get(self, id: str) -> wire.Record:
+        """Returns the record of an execution."""
+        return cast(wire.Record, self._transport.call(core.Send("GET", core.record_path(id))))
+
+    def list(self, *, status: Optional[str] = None, policy: Optional[str] = None, function: Optional[str] = None,
+             since: Optional[datetime] = None, until: Optional[datetime] = None) -> Iterator[wire.Record]:
+        """Returns records, newest first, from since and before until, and reads page after page."""
+        query = core.query(status=status, policy=policy, function=function, since=since, until=until)
+        return cast(Iterator[wire.Record], _pages(self._transport, "/api/audit/executions" + query))

@@ -5,6 +5,7 @@ import os
 import threading
 import time
 import unittest
+from datetime import datetime, timedelta
 from typing import Any, Callable
 
 import httpx
@@ -105,6 +106,16 @@ class SyncTest(unittest.TestCase):
         self.assertIn("refused", run("await large({}).catch(e => e.message)"))
         self.assertEqual(run("(await Promise.all([1, 2, 3].map(days => weather({city: 'Rome', days})))).length"), 3)
 
+    def test_tool_that_exits(self) -> None:
+        for code in (SystemExit("gone"), KeyboardInterrupt()):
+            def leave() -> None:
+                raise code
+
+            began = time.monotonic()
+            result = self.airlock.run("await leave({}).catch(e => e.message)", tools={"leave": leave}, policy="agent")
+            self.assertIn(result.value(), ["tool leave: gone", "tool leave: KeyboardInterrupt"])
+            self.assertLess(time.monotonic() - began, 20)
+
     def test_tools_run_at_once(self) -> None:
         together = threading.Barrier(5, timeout=20)
         result = self.airlock.run("await Promise.all([1, 2, 3, 4, 5].map(n => meet({n})))",
@@ -191,6 +202,34 @@ class SyncTest(unittest.TestCase):
         first = self.airlock.run("Math.random()", idempotency_key=key)
         self.assertEqual(self.airlock.run("Math.random()", idempotency_key=key).id, first.id)
 
+    def test_versions(self) -> None:
+        functions = self.airlock.functions
+        functions.save("py-versions", "export default () => 'old'")
+        functions.save("py-versions", "export default () => 'new'")
+        self.addCleanup(functions.delete, "py-versions")
+        self.assertEqual(functions.get("py-versions", version=1)["code"], "export default () => 'old'")
+        self.assertEqual([(v["version"], v["aliases"]) for v in functions.versions("py-versions")], [(2, ["latest"]), (1, [])])
+        self.assertIn("-export default () => 'old'", functions.diff("py-versions")["files"]["code"])
+        self.assertTrue(functions.diff("py-versions", 2, 2)["same"])
+        self.assertEqual(functions.set_alias("py-versions", "live", 1)["version"], 1)
+        self.assertEqual(functions.set_alias("py-versions", "live", 2)["previous"], 1)
+        self.assertEqual(functions.rollback("py-versions", "live")["version"], 1)
+        self.assertEqual([(a["alias"], a["version"]) for a in functions.aliases("py-versions")], [("latest", 2), ("live", 1)])
+        self.assertEqual(functions.invoke("py-versions", alias="live").value(), "old")
+        functions.delete_alias("py-versions", "live")
+        with self.assertRaises(AirlockError) as raised:
+            functions.get("py-versions", alias="live")
+        self.assertEqual(raised.exception.status, 404)
+
+    def test_events_and_records(self) -> None:
+        since = datetime.now() - timedelta(minutes=1)
+        run = self.airlock.run("return (await airlock.waitForEvent('reply a/b')).text")
+        self.assertEqual(run.status, "paused")
+        self.assertEqual(self.airlock.execution(run.id).send_event("reply a/b", {"text": "yes"}).value(), "yes")
+        self.assertEqual(self.airlock.records.get(run.id)["status"], "paused")  # of its first segment
+        self.assertIn(run.id, [r["id"] for r in self.airlock.records.list(status="paused", since=since)])
+        self.assertNotIn(run.id, [r["id"] for r in self.airlock.records.list(until=since)])
+
     def test_functions_and_analysis(self) -> None:
         functions = self.airlock.functions
         saved = functions.save("py-double", "export default input => input * 2")
@@ -272,10 +311,19 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
             ended = await airlock.approvals.decide(run.id, {"seq": 1, "decision": "approve"})
             self.assertEqual(ended.value(), True)
 
+    async def test_events_and_records(self) -> None:
+        run = await self.airlock.run("return await airlock.waitForEvent('reply')")
+        self.assertEqual((await self.airlock.execution(run.id).send_event("reply", 3)).value(), 3)
+        self.assertEqual((await self.airlock.records.get(run.id))["status"], "paused")
+        self.assertIn(run.id, [r["id"] async for r in self.airlock.records.list(status="paused")])
+
     async def test_functions(self) -> None:
         await self.airlock.functions.save("py-async", "export default input => input * 2")
         self.assertEqual((await self.airlock.functions.invoke("py-async", 21)).value(), 42)
         self.assertIn("py-async", [f["name"] async for f in self.airlock.functions.list()])
+        self.assertEqual([v["version"] for v in await self.airlock.functions.versions("py-async")], [1])
+        self.assertEqual((await self.airlock.functions.set_alias("py-async", "live", 1))["version"], 1)
+        self.assertEqual((await self.airlock.functions.get("py-async", alias="live"))["version"], 1)
         await self.airlock.functions.delete("py-async")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 import httpx
 
 from airlock_client import Airlock, AirlockError, Tool
-from airlock_client.core import EventReader
+from airlock_client.core import Attempts, EventReader, Send
 from airlock_client.tools import Toolbox, failure
 
 
@@ -16,6 +16,18 @@ def wire(result: str) -> bytes:
     """A response with a result, which is JSON."""
     return ('{"id":"exec_0123456789","status":"completed","result":%s,"output":"","logs":[],"error":null,"exception":null,'
             '"limit":null,"policy":"standard","usage":{},"durationMs":1}' % result).encode()
+
+
+class AttemptsTest(unittest.TestCase):
+    def test_waits(self) -> None:
+        for asked, want in [("7", 7), ("61", 61), ("3600", None)]:
+            with self.subTest(asked):
+                refusal = AirlockError(429, {"code": "rate_limited"}, float(asked))
+                attempts = Attempts(Send("POST", "/api/execute"), 1)
+                if want is None:
+                    self.assertRaises(AirlockError, attempts.after_problem, refusal)
+                else:
+                    self.assertEqual(attempts.after_problem(refusal), want)
 
 
 class HostileTest(unittest.TestCase):
