@@ -1,7 +1,11 @@
-// The header of every page: theme, and whether what is shown is live.
+// The header of every page: the theme, and whether the page is live.
+import { forgetDrafts, keepDrafts } from "/assets/drafts.js";
 import { forget } from "/assets/session.js";
 
-document.querySelector('form[action="/logout"]')?.addEventListener("submit", forget);
+document.querySelector('form[action="/logout"]')?.addEventListener("submit", () => {
+  forget();
+  forgetDrafts();
+});
 
 const themes = ["system", "light", "dark"];
 const names = { system: "as the system", light: "light", dark: "dark" };
@@ -33,7 +37,7 @@ if (button) {
   });
 }
 
-// On a phone the links scroll sideways. The current one is in sight.
+// On a phone the links scroll sideways. The current one is scrolled into view.
 const current = document.querySelector("nav [aria-current]");
 
 function showCurrent() {
@@ -56,7 +60,7 @@ export function showLive(state, text) {
   place.textContent = text;
 }
 
-// visitor is who looks, as the gateway knows them.
+// visitor is the caller of the page, as the gateway identifies them.
 export const visitor = {
   subject: document.body.dataset.subject ?? "",
   tenant: document.body.dataset.tenant ?? "",
@@ -67,7 +71,8 @@ export const visitor = {
   },
 };
 
-// logIn leaves for the login, and comes back to where we are.
+// logIn goes to the login page, which returns to the current page, with the text of its fields.
 export function logIn() {
+  keepDrafts();
   location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
 }

@@ -3,9 +3,10 @@ import { attempt, call, part, tell, trouble } from "/assets/api.js";
 import { badge, byId, el } from "/assets/dom.js";
 import { visitor } from "/assets/frame.js";
 import { none, when } from "/assets/tables.js";
+import { keyed, watch } from "/assets/watch.js";
 
 const without = "This gateway keeps no jobs: it has no state (AIRLOCK_STATE).";
-let pages = 1;
+let pages = 1, moreFunctions = false;
 
 const short = (id) => id.replace(/^exec_/, "").slice(-10).toLowerCase();
 
@@ -23,7 +24,7 @@ function row(job) {
     el("td", { class: "who-cell wide" }, job.requestedBy), el("td", { class: "number" }, when(job.receivedAt)), el("td", { class: "number wide" }, String(job.attempts)), el("td", {}, el("div", { class: "row-actions" }, own)));
 }
 
-// all reads the first pages of a list, and says whether there are more.
+// all reads the first pages of a list, and reports whether there are more.
 async function all(path) {
   const items = [];
   let next = "";
@@ -38,28 +39,36 @@ async function all(path) {
 
 function schedule(f) {
   const s = f.schedule;
-  return el("tr", {}, el("td", {}, el("a", { class: "row-link", href: `/functions/${part(f.name)}` }, f.name)), el("td", { class: "mono" }, s.cron), el("td", { class: "wide" }, s.timeZone),
+  return el("tr", {}, el("td", { class: "name-cell" }, el("a", { class: "row-link", href: `/functions/${part(f.name)}` }, f.name)), el("td", { class: "mono" }, s.cron), el("td", { class: "wide" }, s.timeZone),
     el("td", { class: "wide" }, s.missed), el("td", { class: "number" }, s.next ? when(s.next) : "–"));
 }
 
-async function refresh() {
-  try {
-    const [running, queued, functions] = await Promise.all([all("/api/executions?status=running&limit=100"), all("/api/executions?status=queued&limit=100"), all("/api/functions?limit=500")]);
-    const jobs = [...running.items, ...queued.items], scheduled = functions.items.filter((f) => f.schedule);
-    byId("jobs").replaceChildren(...(jobs.length === 0 ? [none(8, "No job is running or queued.")] : jobs.map(row)));
-    byId("schedules").replaceChildren(...(scheduled.length === 0 ? [none(5, "No function has a schedule.")] : scheduled.map(schedule)));
-    byId("more").hidden = !running.more && !queued.more && !functions.more;
-    trouble(null);
-  } catch (error) {
-    trouble(error, without);
+const showJobs = keyed(byId("jobs"), row, () => none(8, "No job is running or queued. A request with the header Prefer: respond-async becomes a job."));
+const showSchedules = keyed(byId("schedules"), schedule, () => none(5, "No function has a schedule. Give one to a function on its page."));
+
+let stale = true; // the schedules, which change seldom, are to be read too
+
+async function read() {
+  const [running, queued, functions] = await Promise.all([all("/api/executions?status=running&limit=100"), all("/api/executions?status=queued&limit=100"), stale ? all("/api/functions?limit=500") : null]);
+  const queuedBefore = queued.items.filter((job) => !running.items.some((other) => other.id === job.id)); // it began in between
+  showJobs([...running.items, ...queuedBefore]);
+  if (functions) {
+    showSchedules(functions.items.filter((f) => f.schedule).map((f) => ({ id: f.name, ...f })));
+    moreFunctions = functions.more;
+    stale = false;
   }
+  byId("more").hidden = !running.more && !queued.more && !moreFunctions;
 }
 
-byId("whose").hidden = visitor.open || visitor.may("audit:read") || visitor.may("cancel");
-byId("others").hidden = visitor.open || visitor.may("cancel") || !visitor.may("audit:read");
-byId("refresh").addEventListener("click", refresh);
-byId("more").addEventListener("click", () => {
-  pages++;
+byId("whose").hidden = visitor.open || !visitor.may("execute") || visitor.may("audit:read") || visitor.may("cancel");
+byId("others").hidden = visitor.open || !visitor.may("execute") || visitor.may("cancel") || !visitor.may("audit:read");
+const refresh = watch(10_000, read, (error) => trouble(error, without));
+byId("refresh").addEventListener("click", () => {
+  stale = true;
   refresh();
 });
-refresh();
+byId("more").addEventListener("click", () => {
+  pages++;
+  stale = true;
+  refresh();
+});
