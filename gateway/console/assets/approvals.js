@@ -1,17 +1,16 @@
 // /approvals: the executions that wait, and the decisions of the visitor about them.
+import { outline, shown } from "/assets/answer.js";
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
 import { badge, byId, el, visibleJSON } from "/assets/dom.js";
+import { draft } from "/assets/drafts.js";
+import { json } from "/assets/fields.js";
 import { visitor } from "/assets/frame.js";
 import { when } from "/assets/tables.js";
-
-const list = byId("paused");
-const every = 5000; // milliseconds between two looks
-const cards = new Map(); // by ID of the execution: its card, and what the card shows
-let next = null, timer = 0;
+import { keyed, watch } from "/assets/watch.js";
 
 const without = "This gateway keeps no executions that wait: it has no state, or no keys for snapshots.";
 
-// decide sends a decision and takes the card away, or says on the card why it was refused.
+// decide sends a decision and removes the card, or says on the card why it was refused.
 function decide(id, decision, place) {
   return attempt(place, async () => {
     await call(`/api/executions/${part(id)}/resume`, { method: "POST", headers: { Prefer: "respond-async" }, body: { decisions: [decision] } });
@@ -20,28 +19,14 @@ function decide(id, decision, place) {
   });
 }
 
-// written returns the JSON of a text area, and says what is wrong with it.
-function written(area) {
-  try {
-    const value = JSON.parse(area.value);
-    area.setCustomValidity("");
-    return { value };
-  } catch (e) {
-    area.setCustomValidity(`This is not JSON: ${e.message}`);
-    area.reportValidity();
-    return null;
-  }
-}
-
 // choices returns the form of an operation that needs a decision.
 function choices(id, w) {
-  const reason = el("input", { type: "text", maxlength: 1000, autocomplete: "off" });
-  const area = el("textarea", { spellcheck: "false" });
-  area.value = w.tool ? visibleJSON(w.args) : "";
-  area.addEventListener("input", () => area.setCustomValidity(""));
+  const reason = draft(`reason ${id} ${w.seq}`, el("input", { type: "text", maxlength: 1000, autocomplete: "off" }));
+  const area = draft(`answer ${id} ${w.seq}`, el("textarea", { spellcheck: "false" }, w.tool ? visibleJSON(w.args) : outline(w.schema)));
   const asks = w.tool || w.schema;
   const form = el("form", {},
     asks ? el("label", {}, w.tool ? "Arguments, as the tool gets them" : "Answer, as JSON", area) : null,
+    w.schema && !w.tool ? shown(w.schema) : null,
     el("label", {}, "Reason (kept in the record)", reason),
     el("div", { class: "choices" },
       el("button", { type: "submit", class: "primary" }, w.schema && !w.tool ? "Answer" : "Approve"),
@@ -50,9 +35,9 @@ function choices(id, w) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!asks || (w.tool && area.value === visibleJSON(w.args))) return decide(id, { seq: w.seq, decision: "approve", ...why() }, form);
-    const given = written(area);
-    if (given === null) return undefined;
-    return decide(id, w.tool ? { seq: w.seq, decision: "edit", args: given.value, ...why() } : { seq: w.seq, decision: "respond", value: given.value, ...why() }, form);
+    const value = json(area);
+    if (value === undefined) return undefined;
+    return decide(id, w.tool ? { seq: w.seq, decision: "edit", args: value, ...why() } : { seq: w.seq, decision: "respond", value, ...why() }, form);
   });
   return form;
 }
@@ -94,59 +79,26 @@ function card(e) {
     e.waiting.map((w) => operation(e.id, w, e.decided.find((d) => d.seq === w.seq))), code);
 }
 
-// show puts the cards in order. A card whose execution has not changed stays, with what was written into it.
-function show(items) {
-  const seen = new Set();
-  for (const e of items) {
-    const state = JSON.stringify(e);
-    seen.add(e.id);
-    if (cards.get(e.id)?.state === state) continue;
-    const place = card(e);
-    cards.get(e.id)?.place.replaceWith(place);
-    cards.set(e.id, { state, place });
-  }
-  for (const [id, { place }] of cards) {
-    if (seen.has(id)) continue;
-    place.remove();
-    cards.delete(id);
-  }
-  if (items.length === 0) list.replaceChildren(el("li", { class: "nothing" }, "Nothing waits."));
-  else {
-    list.querySelector(".nothing")?.remove();
-    items.forEach((e, i) => {
-      const { place } = cards.get(e.id);
-      if (list.children[i] !== place) list.insertBefore(place, list.children[i] ?? null);
-    });
-  }
-}
-
+const show = keyed(byId("paused"), card, () => el("li", { class: "nothing" }, "Nothing waits. ",
+  "Code waits where it calls airlock.approve, airlock.waitForEvent or airlock.sleep, or a tool that needs approval."));
 let pages = 1;
 
-async function refresh() {
-  clearTimeout(timer);
-  try {
-    const items = [];
-    next = null;
-    for (let i = 0; i < pages; i++) {
-      const { body } = await call(`/api/executions?status=paused&limit=50${next ? `&cursor=${part(next)}` : ""}`);
-      items.push(...body.items);
-      next = body.next;
-      if (!next) break;
-    }
-    show(items);
-    byId("more").hidden = !next;
-    trouble(null);
-  } catch (e) {
-    trouble(e, without);
-    if (e.status === 501) return;
+async function read() {
+  const items = [];
+  let next = null;
+  for (let i = 0; i < pages; i++) {
+    const { body } = await call(`/api/executions?status=paused&limit=50${next ? `&cursor=${part(next)}` : ""}`);
+    items.push(...body.items);
+    next = body.next;
+    if (!next) break;
   }
-  timer = setTimeout(() => (document.hidden ? (timer = setTimeout(refresh, every)) : refresh()), every);
+  show(items);
+  byId("more").hidden = !next;
 }
 
+const refresh = watch(5000, read, (error) => trouble(error, without));
 byId("refresh").addEventListener("click", refresh);
 byId("more").addEventListener("click", () => {
   pages++;
   refresh();
 });
-document.addEventListener("visibilitychange", () => document.hidden || refresh());
-refresh();

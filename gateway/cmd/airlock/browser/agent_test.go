@@ -92,3 +92,51 @@ func TestAgentWaitsForApproval(t *testing.T) {
 		})
 	}
 }
+
+// A server asks for input while code calls its tool. A person completes the answer that the page outlines, or rejects.
+func TestPersonAnswersServer(t *testing.T) {
+	t.Parallel()
+	needBrowser(t)
+	modules := os.Getenv("MCP_SDK")
+	if modules == "" {
+		t.Skip("MCP_SDK is not set; `make test-browser` installs the protocol's SDK from npm and runs this test with it")
+	}
+	shop, err := filepath.Abs(filepath.Join("..", "..", "..", "client", "published", "mcp-shop.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, `MCP_SERVERS=[{"namespace":"shop","command":"node","args":[`+quote(shop)+`],"env":["MCP_MODULES"]}]`,
+		"MCP_MODULES="+filepath.Join(modules, "node_modules"), "PATH="+os.Getenv("PATH"))
+	b := s.open(t, "/approvals")
+	b.expect("status of 400") // for an answer that does not fit
+	asked := func(question string) {
+		b.click("#refresh")
+		b.wait(`document.querySelector("#paused .operation p")?.textContent.includes(` + quote(question) + `)`)
+	}
+	answer := func(text string) {
+		eval[bool](b, `(document.querySelector("#paused textarea").value = `+quote(text)+`) !== ""`)
+		b.click("#paused button.primary")
+	}
+	const order = "return await shop.order({})"
+	id := s.pause(t, order)
+	asked("Which color?")
+	if got := eval[string](b, `document.querySelector("#paused textarea").value`); got != "{\n  \"color\": null\n}" {
+		t.Errorf("the page outlines %q", got)
+	}
+	b.click("#paused details summary")
+	b.wait(`document.querySelector("#paused details pre")?.textContent.includes("\"type\": \"string\"")`)
+	b.click("#paused button.primary")
+	b.wait(`document.querySelector("#paused .refused")?.textContent.includes("color")`)
+	answer(`{"color": "red"}`)
+	asked("Which size?")
+	answer(`{"size": "XL"}`)
+	if r := b.ended(id); !strings.Contains(r, `: red, XL"`) {
+		t.Error(r)
+	}
+	id = s.pause(t, order)
+	asked("Which color?")
+	b.click("#paused button.danger")
+	if r := b.ended(id); !strings.Contains(r, `"result":"not ordered: decline, decline"`) {
+		t.Error(r)
+	}
+}

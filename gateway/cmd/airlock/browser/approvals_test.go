@@ -21,7 +21,7 @@ func (s *server) pause(t *testing.T, code string) string {
 	return r.ID
 }
 
-// ended returns the result of an execution that went on after a decision.
+// ended returns the result of an execution that continued after a decision.
 func (b *tab) ended(id string) string {
 	b.t.Helper()
 	return eval[string](b, `(async () => {
@@ -33,12 +33,12 @@ func (b *tab) ended(id string) string {
 	})()`)
 }
 
-// A person sees what waits, approves, answers and rejects, and the executions go on.
+// A person sees what waits, approves, answers and rejects, and the executions continue.
 func TestApprovals(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	b := s.open(t, "/approvals")
-	b.wait(`document.querySelector("#paused").textContent === "Nothing waits."`)
+	b.wait(`document.querySelector("#paused").textContent.startsWith("Nothing waits.")`)
 	first := s.pause(t,
 		"return await airlock.approve({ title: 'Delete \u202e3 files?', detail: 'a\\nb' }) ? 'deleted' : 'kept'")
 	b.click("#refresh")
@@ -52,6 +52,11 @@ func TestApprovals(t *testing.T) {
 	second := s.pause(t, "return (await airlock.approve({ title: 'How many?', schema: { type: 'number' } })) * 2")
 	b.click("#refresh")
 	b.wait(`document.querySelector("#paused h3")?.textContent.includes("How many?")`)
+	b.typed(`#paused textarea`, "many")
+	b.click("#paused button.primary")
+	b.wait(`document.querySelector("#paused textarea").validationMessage ===
+		'This is not JSON. A text needs quotes: "many"'`)
+	eval[bool](b, `(document.querySelector("#paused textarea").value = "") === ""`)
 	b.typed(`#paused textarea`, "21")
 	b.click("#paused button.primary")
 	b.wait(`document.querySelector("#told").textContent.includes("` + second + `")`)
@@ -65,10 +70,11 @@ func TestApprovals(t *testing.T) {
 	b.wait(`document.querySelector("#paused details pre")?.textContent.includes("airlock.approve")`)
 	b.click("#paused button.danger")
 	b.wait(`document.querySelector("#told").textContent.includes("Rejected")`)
+	b.wait(`document.activeElement.id === "told"`) // the card and its button are gone
 	if r := b.ended(third); !strings.Contains(r, `"result":"no: `) {
 		t.Error(r)
 	}
-	b.wait(`document.querySelector("#paused").textContent === "Nothing waits."`)
+	b.wait(`document.querySelector("#paused").textContent.startsWith("Nothing waits.")`)
 }
 
 func TestApprovalsAccessible(t *testing.T) {
