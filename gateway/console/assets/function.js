@@ -2,9 +2,12 @@
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
 import { definitionOf, hookOf } from "/assets/definition.js";
 import { badge, byId, el } from "/assets/dom.js";
+import { draft } from "/assets/drafts.js";
+import { json } from "/assets/fields.js";
 import { query } from "/assets/filters.js";
 import { bytes } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
+import { ran } from "/assets/ran.js";
 import { codeOf } from "/assets/record.js";
 import { link, none, status, when } from "/assets/tables.js";
 
@@ -17,7 +20,7 @@ const button = (text, click, kind = "small") => el("button", { type: "button", c
 const change = (...controls) => (mayChange ? controls : []);
 const place = (node) => node.closest("td, .form, .actions");
 
-// act does what a button is for, reads the function again, and then says that it is done.
+// act runs the action of a button, reads the function again, and then reports success.
 function act(event, said, action) {
   return attempt(place(event.target), async () => {
     await action();
@@ -78,7 +81,7 @@ function aliases(all) {
 const setSchedule = async (schedule) => call(at, { method: "PUT", body: { ...(await definitionOf(current)), schedule }, headers: tag ? { "If-Match": tag } : {} });
 
 function schedule(s) {
-  const parts = [s ? el("p", { class: "pad" }, el("code", {}, s.cron), ` in ${s.timeZone}`, s.next ? [", next run ", when(s.next)] : "") : el("p", { class: "pad hint" }, "It runs when it is called.")];
+  const parts = [s ? el("p", { class: "pad" }, el("code", {}, s.cron), ` in ${s.timeZone}`, s.next ? [", next run ", when(s.next)] : "") : el("p", { class: "pad hint" }, "It runs when it is called. With a schedule it runs by the clock too: 0 9 * * 1-5 is nine o'clock from Monday to Friday.")];
   if (mayChange) {
     const cron = el("input", { required: true, value: s?.cron ?? "", placeholder: "0 9 * * 1-5", size: 14, autocomplete: "off", spellcheck: "false" });
     const zone = el("input", { value: s?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone, size: 16, autocomplete: "off", spellcheck: "false" });
@@ -123,8 +126,40 @@ function hookForm(h) {
 function hook(h) {
   byId("hook-edit").replaceChildren(...change(hookForm(h && { ...settings, secretSet: h.secretSet })));
   byId("hook").replaceChildren(h ? el("dl", { class: "pairs" }, pairs([["Address", el("code", { class: "break" }, `${location.origin}${h.path}`)], ["Scheme", h.scheme === "none" ? "none: requests are not signed" : h.scheme], ["Secret", h.secretSet ? "set" : "none"],
-    ["Answers", h.async ? "202 at once; runs later" : "with the result"], ["Version", h.alias ?? "latest"], ["Code sees", el("details", {}, el("summary", {}, `${(h.sees ?? []).length} headers`), (h.sees ?? []).join(", "))]])) : el("p", { class: "hint" }, "It has none."));
+    ["Answers", h.async ? "202 at once; runs later" : "with the result"], ["Version", h.alias ?? "latest"], ["Code sees", el("details", {}, el("summary", {}, `${(h.sees ?? []).length} headers`), (h.sees ?? []).join(", "))]])) : el("p", { class: "hint" }, "It has none. A webhook is an address at which GitHub, Stripe, Slack, Shopify or a program of yours calls this function."));
 }
+
+// offer shows the versions that can be run, and keeps the choice.
+function offer(all) {
+  const choice = byId("run-version"), chosen = choice.value || "latest";
+  const numbers = all.map((v) => el("option", { value: `version ${v.version}` }, `Version ${v.version}`));
+  choice.replaceChildren(...Object.entries(current.aliases).map(([alias, version]) => el("option", { value: `alias ${alias}` }, `${alias} (version ${version})`)), ...numbers);
+  choice.value = [...choice.options].some((o) => o.value === chosen) ? chosen : "alias latest";
+}
+
+byId("run").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const area = byId("run-input"), [kind, which] = byId("run-version").value.split(" ");
+  const input = area.value.trim() === "" ? null : json(area);
+  if (input === undefined) return;
+  byId("ran").replaceChildren(el("p", { class: "hint" }, "Running …"));
+  attempt(byId("run"), async () => {
+    try {
+      const { body } = await call(`${at}/invoke`, { method: "POST", body: { input, [kind]: kind === "version" ? Number(which) : which } });
+      byId("ran").replaceChildren(el("div", { class: "steps" }, el("div", { class: "ran" }, ran(body).filter(Boolean))));
+    } catch (error) {
+      byId("ran").replaceChildren();
+      throw error;
+    }
+    await runs();
+  });
+});
+byId("run-input").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  byId("run").requestSubmit(byId("run").querySelector(".primary"));
+});
+draft("input", byId("run-input"));
 
 function redeliver(id) {
   return attempt(byId("redelivered"), async () => {
@@ -177,6 +212,8 @@ async function show() {
   byId("actions").replaceChildren(...[current.code === undefined ? null : button("Open in the playground", inPlayground, ""), ...change(button("Delete", remove, "danger"))].filter(Boolean));
   facts(current);
   code(current);
+  byId("h-run").closest("section").hidden = !visitor.may("execute");
+  offer(v.body.items);
   versions([...v.body.items].sort((x, y) => y.version - x.version), current.version);
   aliases(a.body.items);
   schedule(current.schedule);

@@ -6,7 +6,7 @@ import { none, when } from "/assets/tables.js";
 let next = "", shown = false;
 
 function row(f) {
-  return el("tr", {}, el("td", {}, el("a", { class: "row-link", href: `/functions/${part(f.name)}` }, f.name)), el("td", { class: "number" }, String(f.version)),
+  return el("tr", {}, el("td", { class: "name-cell" }, el("a", { class: "row-link", href: `/functions/${part(f.name)}` }, f.name)), el("td", { class: "number" }, String(f.version)),
     el("td", {}, f.hook ? (f.hook.scheme === "none" ? "unsigned" : f.hook.scheme) : "–"), el("td", { class: "mono" }, f.schedule ? f.schedule.cron : "–"), el("td", { class: "wide" }, f.schedule?.next ? when(f.schedule.next) : "–"),
     el("td", { class: "who-cell wide" }, f.createdBy || "–"), el("td", { class: "number wide" }, when(f.updatedAt)));
 }

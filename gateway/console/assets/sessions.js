@@ -1,16 +1,19 @@
 // /sessions: the sessions of the visitor, and steps that run in them.
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
-import { badge, byId, el, visibleJSON } from "/assets/dom.js";
-import { none, status, when } from "/assets/tables.js";
+import { badge, byId, el, visible } from "/assets/dom.js";
+import { draft } from "/assets/drafts.js";
+import { visitor } from "/assets/frame.js";
+import { ran } from "/assets/ran.js";
+import { none, when } from "/assets/tables.js";
 
 const without = "This gateway keeps no sessions: they need a state, and where machines share it, keys for snapshots.";
-let next = "", pages = 1, open = "";
+let next = "", pages = 1;
 
-// short returns the end of an ID, which differs.
+// short returns the end of an ID, the part in which IDs differ.
 const short = (id) => id.slice(-10).toLowerCase();
 const button = (text, click, kind = "small") => el("button", { type: "button", class: kind, on: { click } }, text);
 
-// act does what a button of a row is for, reads the list again, and then says that it is done.
+// act runs the action of a row's button, reads the list again, and then reports success.
 function act(event, action) {
   return attempt(event.target.closest("td, form"), async () => {
     const said = await action();
@@ -23,11 +26,11 @@ function row(s) {
   const at = `/api/sessions/${part(s.id)}`;
   return el("tr", {}, el("td", { class: "mono", title: s.id }, short(s.id), s.running ? [" ", badge("running")] : null), el("td", { class: "wide" }, s.policy), el("td", { class: "number" }, String(s.steps)),
     el("td", { class: "number wide" }, when(s.changedAt)), el("td", { class: "number wide" }, when(s.expiresAt)),
-    el("td", {}, el("div", { class: "row-actions" }, button("Open", () => show(s.id)),
+    el("td", {}, el("div", { class: "row-actions" }, button("Open", () => open(s.id)),
       button("Fork", (e) => act(e, async () => `${short((await call(`${at}/fork`, { method: "POST", body: {} })).body.id)} is a copy of ${short(s.id)}.`)),
       button("Delete", (e) => act(e, async () => {
         await call(at, { method: "DELETE" });
-        if (open === s.id) hide();
+        if (asked() === s.id) open("");
         return `${short(s.id)} is deleted.`;
       }), "small danger"))));
 }
@@ -42,7 +45,7 @@ async function refresh() {
       next = body.next ?? "";
       if (!next) break;
     }
-    byId("sessions").replaceChildren(...(items.length === 0 ? [none(6, "You have no sessions.")] : items.map(row)));
+    byId("sessions").replaceChildren(...(items.length === 0 ? [none(6, "You have no sessions. Choose a policy above, and begin one.")] : items.map(row)));
     byId("more").hidden = !next;
     trouble(null);
   } catch (error) {
@@ -50,36 +53,52 @@ async function refresh() {
   }
 }
 
-function show(id) {
-  open = id;
-  byId("session").hidden = false;
-  byId("h-session").textContent = `Session ${short(id)}`;
-  byId("steps").replaceChildren();
-  byId("code").focus();
+const asked = () => new URLSearchParams(location.search).get("session") ?? "";
+
+// open opens a session, or closes the one that is open (""), and keeps that in the address of the page.
+function open(id) {
+  if (id !== asked()) history.pushState(null, "", id ? `/sessions?session=${part(id)}` : "/sessions");
+  show();
+  if (id) byId("code").focus();
 }
 
-function hide() {
-  open = "";
-  byId("session").hidden = true;
+// show shows the session that the address of the page names.
+async function show() {
+  const id = asked();
+  byId("step").querySelector(".refused")?.remove();
+  byId("session").hidden = id === "";
+  if (id === "") return;
+  byId("h-session").textContent = `Session ${short(id)}`;
+  byId("steps").replaceChildren();
+  byId("before").textContent = "";
+  byId("step").hidden = false;
+  try {
+    const { body } = await call(`/api/sessions/${part(id)}`);
+    if (id === asked() && body.steps > 0) byId("before").textContent = `${body.steps === 1 ? "One step" : `${body.steps} steps`} ran before: what they declared at the top level is there, and what they printed is not repeated here.`;
+  } catch (error) {
+    if (id !== asked()) return;
+    byId("step").hidden = error.status === 404;
+    byId("before").textContent = error.status === 404 ? "There is no such session. It has expired, was deleted, or is another caller's." : visible(error.message);
+  }
 }
 
 // shown returns a step as it ran: its code, what it printed, and its result or its error.
 function shown(code, r) {
-  return el("li", {}, el("pre", { tabindex: 0, role: "group", "aria-label": "Code" }, code), r.output ? el("pre", { class: "printed", tabindex: 0, role: "group", "aria-label": "Output" }, r.output.replace(/\n$/, "")) : null,
-    el("p", {}, status(r), " ", el("a", { class: "mono", href: `/dashboard/execution/${part(r.id)}`, title: r.id }, short(r.id))), r.status === "completed" ? el("pre", { class: "value", tabindex: 0, role: "group", "aria-label": "Result" }, visibleJSON(r.result)) : el("p", { class: "refused" }, r.error ?? ""));
+  return el("li", {}, el("pre", { tabindex: 0, role: "group", "aria-label": "Code" }, code), ran(r));
 }
 
 byId("step").addEventListener("submit", (event) => {
   event.preventDefault();
-  const code = byId("code").value;
+  const code = byId("code").value, id = asked();
   attempt(byId("step"), async () => {
-    const { body } = await call(`/api/sessions/${part(open)}/execute`, { method: "POST", body: { code } });
+    const { body } = await call(`/api/sessions/${part(id)}/execute`, { method: "POST", body: { code } });
+    if (id !== asked()) return;
     byId("steps").append(shown(code, body));
     if (body.status === "completed") byId("code").value = "";
     await refresh();
   });
 });
-byId("close").addEventListener("click", hide);
+byId("close").addEventListener("click", () => open(""));
 byId("more").addEventListener("click", () => {
   pages++;
   refresh();
@@ -89,14 +108,23 @@ byId("new").addEventListener("submit", (event) => {
   attempt(byId("new"), async () => {
     const { body } = await call("/api/sessions", { method: "POST", body: { policy: byId("policy").value } });
     await refresh();
-    show(body.id);
+    open(body.id);
   });
 });
+byId("code").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  byId("step").requestSubmit(byId("step").querySelector(".primary"));
+});
+addEventListener("popstate", show);
 
 async function policies() {
   const { body } = await call("/api/policies");
   byId("policy").replaceChildren(...body.items.filter((t) => t.waits).map((t) => el("option", { value: t.name, selected: t.name === body.default }, t.name)));
 }
 
+byId("new").hidden = !visitor.may("execute");
+draft("step", byId("code"));
 policies().catch(() => {}); // the list below says why
 refresh();
+show();

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // save saves a version of a function.
@@ -74,6 +77,42 @@ func TestFunctions(t *testing.T) {
 	b.wait(`document.querySelector("#trouble").textContent === "There is no function greet."`)
 }
 
+// A person runs a function with an input, a version of it and one that fails.
+func TestFunctionIsRun(t *testing.T) {
+	t.Parallel()
+	source := axe(t)
+	s := serve(t)
+	s.save(t, 201, "greet", `{"code": "export default ({ name }) => 'Hello, ' + name"}`)
+	s.save(t, 201, "greet", `{"code": "export default ({ name }) => { console.log('for', name); return { hi: name } }"}`)
+	b := s.open(t, "/functions/greet")
+	b.bypassPolicy()
+	b.visit("/functions/greet")
+	b.wait(`document.querySelector("#run-version").value === "alias latest"`)
+	b.typed("#run-input", `{"name": `)
+	b.click("#run .primary")
+	b.wait(`document.querySelector("#run-input").validationMessage.startsWith("This is not JSON")`)
+	b.typed("#run-input", `"Ada"}`)
+	in(b, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	b.wait(`document.querySelector("#ran .value")?.textContent.includes('"hi": "Ada"') &&
+		document.querySelector("#ran .printed").textContent === "for Ada" &&
+		document.querySelectorAll("#runs a").length === 1`)
+	for width, theme := range map[int64]string{1440: "light", 360: "dark"} {
+		b.look(width, 900, theme)
+		b.accessible(source, "/functions/greet "+theme)
+		b.fits("/functions/greet " + theme)
+		b.screenshot(fmt.Sprintf("function-run-%d-%s", width, theme))
+	}
+	b.look(1440, 900, "light")
+	eval[bool](b, `(document.querySelector("#run-version").value = "version 1") !== ""`)
+	b.click("#run .primary")
+	b.wait(`document.querySelector("#ran .value")?.textContent === '"Hello, Ada"' &&
+		!document.querySelector("#run .primary").disabled`)
+	eval[bool](b, `(document.querySelector("#run-input").value = "") === ""`)
+	b.click("#run .primary")
+	b.wait(`document.querySelector("#ran .refused")?.textContent.includes("TypeError") &&
+		document.querySelector("#run-version").value === "version 1"`)
+}
+
 // The deliveries of a webhook are listed, and one is delivered again.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
@@ -97,13 +136,15 @@ func TestFunctionsByScope(t *testing.T) {
 	b := s.loggedIn(t, s.token(t, "acme", "execute"), "/functions/greet")
 	b.wait(`!document.querySelector("#readonly").hidden &&
 		document.querySelector("#runs").textContent.includes("audit:read")`)
-	if n := eval[int](b, `document.querySelectorAll("main form, main .danger").length`); n != 0 {
+	if n := eval[int](b, `document.querySelectorAll("main form:not(#run), main .danger").length`); n != 0 {
 		t.Errorf("there are %d controls that change the function", n)
 	}
 	b = s.loggedIn(t, s.token(t, "acme", "audit:read"), "/functions")
 	b.expect("403")
 	b.wait(`document.querySelector("#trouble").textContent ===
 		"This page needs a credential with the scope execute."`)
+	b.visit("/sessions")
+	b.wait(`!document.querySelector("#trouble").hidden && document.querySelector("#new").hidden`)
 }
 
 func TestFunctionsAccessible(t *testing.T) {
@@ -115,6 +156,8 @@ func TestFunctionsAccessible(t *testing.T) {
 			`{"code": "export default async (input) => {\n  return %d;\n}", "schedule": "0 %d * * *"}`, i, i))
 	}
 	s.save(t, 201, "github-push", `{"code": "export default (e) => e.body", "hook": {"scheme": "none"}}`)
+	long := strings.Repeat("long_name", 7)
+	s.save(t, 201, long, `{"code": "1"}`)
 	s.request(t, 200, "POST", "/hooks/github-push", `{"n": 7}`)
 	b := s.open(t, "/functions")
 	b.bypassPolicy()
@@ -122,6 +165,7 @@ func TestFunctionsAccessible(t *testing.T) {
 		b.look(width, 900, theme)
 		for name, path := range map[string]string{
 			"functions": "/functions", "function": "/functions/nightly-report", "hook": "/functions/github-push",
+			"function-long": "/functions/" + long,
 		} {
 			b.visit(path)
 			b.wait(`document.querySelector("#functions a, #versions tr") && !document.body.textContent.includes("Loading …")`)
@@ -131,6 +175,9 @@ func TestFunctionsAccessible(t *testing.T) {
 			}
 			b.accessible(source, path+" "+theme)
 			b.fits(path + " " + theme)
+			if name == "functions" {
+				b.wait(`(t => t.scrollWidth <= t.parentElement.clientWidth)(document.querySelector("main table"))`)
+			}
 			b.screenshot(fmt.Sprintf("%s-%d-%s", name, width, theme))
 		}
 	}

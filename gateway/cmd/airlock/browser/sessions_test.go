@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // A person begins a session, runs steps that see one another's declarations, forks it and deletes it.
@@ -13,7 +16,7 @@ func TestSessions(t *testing.T) {
 	s := serve(t)
 	b := s.open(t, "/sessions")
 	b.bypassPolicy()
-	b.wait(`document.querySelector("#sessions").textContent === "You have no sessions." &&
+	b.wait(`document.querySelector("#sessions").textContent.startsWith("You have no sessions.") &&
 		document.querySelector("#policy").value === "standard"`)
 	b.click("#new button")
 	b.wait(`!document.querySelector("#session").hidden && document.querySelectorAll("#sessions button").length === 3`)
@@ -48,7 +51,34 @@ func TestSessions(t *testing.T) {
 	b.wait(`document.querySelector("#sessions .nothing")`)
 }
 
-// If the gateway is away, a page says so in words, and what was written stays.
+// The open session is in the address of the page: reloading and the history keep it.
+func TestSessionIsInTheAddress(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	b := s.open(t, "/sessions")
+	b.wait(`document.querySelector("#policy").value !== ""`)
+	b.click("#new button")
+	b.wait(`location.search.startsWith("?session=") && !document.querySelector("#session").hidden`)
+	b.typed("#code", "const answer = 42")
+	in(b, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	b.wait(`document.querySelectorAll("#steps > li").length === 1`)
+	b.visit(b.path())
+	b.wait(`!document.querySelector("#session").hidden &&
+		document.querySelector("#before").textContent.startsWith("One step ran before")`)
+	b.typed("#code", "answer")
+	b.click("#step .primary")
+	b.wait(`document.querySelector("#steps").textContent.includes("42")`)
+	b.click("#close")
+	b.wait(`location.search === "" && document.querySelector("#session").hidden`)
+	eval[bool](b, `history.back() ?? true`)
+	b.wait(`location.search !== "" && !document.querySelector("#session").hidden`)
+	b.expect("404")
+	b.visit("/sessions?session=sess_01JD5Z6Q8V0000000000000001")
+	b.wait(`document.querySelector("#before").textContent.startsWith("There is no such session.") &&
+		document.querySelector("#step").hidden`)
+}
+
+// If the gateway does not respond, a page says so, and drafts stay.
 func TestGatewayIsAway(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
