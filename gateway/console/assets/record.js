@@ -1,4 +1,4 @@
-// The parts of a record, each put into its place. All of it may come from the author of the code.
+// The parts of a record, each in its element. All of it may come from the author of the code.
 import { badge, el, put, visibleJSON } from "/assets/dom.js";
 import { bytes, day, clock, duration, exact } from "/assets/format.js";
 
@@ -49,6 +49,7 @@ export function result(place, kept, r) {
   if (kept !== null && r.status === "completed") {
     parts.push(el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": "Result" }, visibleJSON(kept.result)));
   }
+  if (r.status === "paused") parts.push(el("p", { class: "pad" }, "It waits. Decide about it on the page ", el("a", { href: "/approvals" }, "Approvals"), "."));
   if (parts.length === 0) parts.push(el("p", { class: "pad hint" }, r.resultSha256 ? "The result is not kept any more; its SHA-256 is" : "There is none."));
   if (kept === null && r.resultSha256) parts.push(el("p", { class: "pad mono break" }, r.resultSha256));
   put(place, parts);
@@ -61,7 +62,7 @@ export function findings(place, r) {
     el("div", { class: "excerpt" }, el("span", { class: "place" }, `${f.file ? `${f.file}:` : ""}${f.line}:${f.column}`), el("code", {}, f.excerpt)))));
 }
 
-// usage measures what was used against what was granted.
+// usage shows the used resources in relation to the granted ones.
 export function usage(place, r) {
   const g = r.grants ?? {};
   const rows = [

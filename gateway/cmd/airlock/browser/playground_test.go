@@ -45,7 +45,7 @@ func (b bench) ready() {
 	b.wait(`document.body.dataset.ready === "true"`)
 }
 
-// write replaces the code, as somebody who selects all and pastes.
+// write replaces the code, like a person who selects all and pastes.
 func (b bench) write(code string) {
 	b.t.Helper()
 	b.focus()
@@ -76,7 +76,7 @@ func (b bench) code() string {
 		content+`.value ?? [...`+content+`.querySelectorAll(".cm-line")].map(l => l.textContent).join("\n")`)
 }
 
-// Somebody types code, runs it with the keyboard, and sees what it prints, gives and uses.
+// A person types code, runs it with the keyboard, and sees its output, its result and its usage.
 func TestPlayground(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -104,7 +104,7 @@ func TestPlayground(t *testing.T) {
 	})
 }
 
-// Output is there while the guest runs, and a run that is stopped leaves what it printed, and a record.
+// Output appears while the guest runs. A run that is stopped keeps its output and has a record.
 func TestPlaygroundLive(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -132,7 +132,7 @@ func TestPlaygroundLive(t *testing.T) {
 		if got := b.text("#output"); !strings.HasPrefix(got, "begun\n1\n3") {
 			t.Errorf("what was printed is gone: %q", got)
 		}
-		// The next run is as good as any.
+		// The next run succeeds.
 		b.write("'again'")
 		b.click("#run")
 		b.ended("completed")
@@ -140,6 +140,51 @@ func TestPlaygroundLive(t *testing.T) {
 			t.Errorf("gives %q", got)
 		}
 	})
+}
+
+// What did not run has no time and no usage, and what waits names the page where it is decided about.
+func TestPlaygroundEndings(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	b := s.playground(t, "")
+	b.write("require('child_process').execSync('id')")
+	b.click("#run")
+	b.ended("blocked")
+	if got := b.text("#state"); got != "Blocked" {
+		t.Errorf("blocked code has the state %q", got)
+	}
+	if got := b.text("#output"); got != "Nothing ran." {
+		t.Errorf("blocked code has the output %q", got)
+	}
+	if eval[bool](b.tab, `!document.querySelector("#usage").hidden`) {
+		t.Error("blocked code has a usage")
+	}
+	b.write("return await airlock.approve({title: 'Delete it?'})")
+	b.look(390, 844, "light")
+	b.click("#run")
+	b.ended("paused")
+	if got := b.text("#state"); got != "Waiting" {
+		t.Errorf("code that waits has the state %q", got)
+	}
+	if got := b.text(`#output a[href="/approvals"]`); got != "Approvals" {
+		t.Errorf("code that waits links to %q", got)
+	}
+	if eval[bool](b.tab, `!document.querySelector("#failure").hidden`) {
+		t.Error("code that waits is shown as a failure")
+	}
+	b.wait(`scrollY + innerHeight >= document.documentElement.scrollHeight - 1 ||
+		Math.abs(document.querySelector("#state").getBoundingClientRect().top) < 100`)
+	b.visit("/dashboard/execution/" + eval[string](b.tab, `document.querySelector("#record").title`))
+	if got := b.text(`#result a[href="/approvals"]`); got != "Approvals" {
+		t.Errorf("the page of code that waits links to %q", got)
+	}
+	b.visit("/playground")
+	b.ready()
+	for _, want := range []string{"Completed in ", "Completed, the result of an earlier run"} {
+		b.write("6 * 7")
+		b.click("#run")
+		b.wait(`document.querySelector("#state").textContent.startsWith(` + quote(want) + `)`)
+	}
 }
 
 // An error is shown at its line, which one click goes to, in TypeScript too; it is gone with the next change.
@@ -193,7 +238,7 @@ func (b bench) caret() int {
 	})()`)
 }
 
-// What the policy finds is shown while one types: as a mark, in the list, and as what would become of a run.
+// Findings of the policy are shown while one types: as a mark, in the list, and as the decision on a run.
 func TestPlaygroundFindings(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -227,7 +272,7 @@ func TestPlaygroundFindings(t *testing.T) {
 	})
 }
 
-// pick chooses an option, as somebody who uses the list.
+// pick chooses an option, like a person who uses the list.
 func (b bench) pick(selector, value string) {
 	b.t.Helper()
 	eval[bool](b.tab,
@@ -235,7 +280,7 @@ func (b bench) pick(selector, value string) {
 			`e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 }
 
-// Looking at the code has an allowance of its own, which leaves the requests of a minute for running it.
+// Analyses have a limit of their own, so that all requests of a minute are left for runs.
 func TestPlaygroundSparesRequests(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "RATE_LIMIT_MAX_REQUESTS=4") // and ten times as many analyses

@@ -1,17 +1,17 @@
-// What a run prints, gives and uses.
+// The output, the result and the usage of a run.
 
 import { el, visibleJSON } from "/assets/dom.js";
 import { bytes, duration } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
 import { at, say } from "./page.js";
 
-// What is shown of one value; the rest is in the record.
+// The shown length of one value; the rest is in the record.
 const longest = 200_000;
 const levels = { debug: "debug", warn: "warning", error: "error" };
 
 let printed = 0;
 
-// clear makes room for a run.
+// clear removes the output of the last run.
 export function clear() {
   printed = 0;
   at("output").replaceChildren();
@@ -36,7 +36,7 @@ export function state(name, text) {
   say(at("state"), text);
 }
 
-// fail shows why there is no result. go leads to a place in the code.
+// fail shows why there is no result. go moves the cursor to a place in the code.
 export function fail(title, message, { exception, go } = {}) {
   const box = at("failure");
   box.replaceChildren(el("strong", {}, title), el("p", { class: "pg-message" }, cut(message)));
@@ -50,26 +50,35 @@ export function fail(title, message, { exception, go } = {}) {
 }
 
 const said = {
-  completed: "Completed", error: "Error", timeout: "Timed out", blocked: "Blocked", cancelled: "Stopped",
+  completed: "Completed", error: "Error", timeout: "Timed out", blocked: "Blocked", cancelled: "Stopped", paused: "Waiting",
 };
 const caps = {
   wall: "time", cpu: "CPU time", memory: "memory", stack: "stack", output: "output", logs: "log entries", apiCalls: "API calls",
 };
 
+// ending returns the state of a run that has ended. Blocked code never ran, and a cached result took its time in an earlier run.
+function ending(result, word) {
+  if (result.status === "blocked" || result.status === "paused") return word;
+  return result.cached ? `${word}, the result of an earlier run` : `${word} in ${duration(result.usage.wallMs)}`;
+}
+
 // finish shows a result.
 export function finish(result, allowed, go) {
+  const ran = result.status !== "blocked";
   if (printed === 0) for (const { level, message } of result.logs ?? []) print(level, message);
-  if (printed === 0) at("output").append(el("p", { class: "hint" }, "Nothing was printed."));
+  if (printed === 0) at("output").append(el("p", { class: "hint" }, ran ? "Nothing was printed." : "Nothing ran."));
   const word = said[result.status] ?? result.status;
-  state(result.status, `${word} in ${duration(result.usage.wallMs)}`);
-  if (result.status !== "completed") {
+  state(result.status, ending(result, word));
+  if (result.status === "paused") {
+    at("output").append(el("p", {}, "It waits. Decide about it on the page ", el("a", { href: "/approvals" }, "Approvals"), "."));
+  } else if (result.status !== "completed") {
     const cap = result.limit ? `: ${caps[result.limit] ?? result.limit} used up` : "";
     fail(word + cap, result.error ?? "", { exception: result.exception, go });
   } else {
     at("result").textContent = cut(visibleJSON(result.result));
     at("value").hidden = false;
   }
-  meters(result, allowed);
+  if (ran) meters(result, allowed);
   at("record").href = `/dashboard/execution/${encodeURIComponent(result.id)}`;
   at("record").title = result.id;
   at("record").hidden = !visitor.may("audit:read");

@@ -1,23 +1,23 @@
-// One run at a time: asked for, followed while it prints, stopped.
+// Starts one run at a time, follows its output, and stops it.
 
 import { call, events } from "./api.js";
 import * as output from "./output.js";
 import { duration } from "/assets/format.js";
 import { at } from "./page.js";
 
-// patience is how long a stopped run may take to tell its end, in ms.
+// patience is the time within which a stopped run must report its end, in ms.
 const patience = 5000;
 
 let current = null;
 
 export const running = () => current !== null;
 
-// run executes a request and shows what becomes of it. It gives the result, or null when there is none.
+// run executes a request, shows its progress, and returns its result, or null if there is none.
 export async function run(request, allowed, go) {
   const mine = current = new AbortController();
   output.clear();
   output.state("running", "Running");
-  if (matchMedia("(max-width: 60rem)").matches) at("state").scrollIntoView({ block: "start" }); // it is below the editor
+  show();
   at("stop").disabled = false;
   at("run").disabled = true;
   const began = performance.now();
@@ -45,11 +45,17 @@ export async function run(request, allowed, go) {
     current = null;
   }
   if (result) output.finish(result, allowed, go);
+  show();
   return result;
 }
 
-// stop asks for the run to be stopped: its stream then ends with what there is. Where it has no stream yet, or none that
-// ends, hanging up stops it too.
+// show scrolls to the output, which narrow windows have below the editor. The output grows with what a run says.
+function show() {
+  if (matchMedia("(max-width: 60rem)").matches) at("state").scrollIntoView({ block: "start" });
+}
+
+// stop requests the end of the run: its stream then ends with a result. If it has no stream yet, or one that does not
+// end, closing the connection stops it too.
 export async function stop() {
   const mine = current;
   if (!mine) return;
@@ -60,6 +66,6 @@ export async function stop() {
   try {
     await call(`/api/result/${encodeURIComponent(mine.id)}`, { method: "DELETE" });
   } catch {
-    // It has ended by itself, or patience will.
+    // It has ended by itself, or the timeout ends it.
   }
 }
