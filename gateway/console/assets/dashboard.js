@@ -31,9 +31,10 @@ function figures(f) {
   say("k-rate", `${rate(t.perSecond)} per second`);
   say("k-success", share(t.completed, t.executions));
   say("k-failed", `${count(t.executions - t.completed)} not completed`);
-  say("k-p50", duration(t.durationMs.p50));
-  say("k-p99", `p95 ${duration(t.durationMs.p95)} · p99 ${duration(t.durationMs.p99)}`);
-  say("k-wait", `p95 ${duration(t.queueMs.p95)} in line`);
+  const took = (ms) => (t.executions ? duration(ms) : "–");
+  say("k-p50", took(t.durationMs.p50));
+  say("k-p99", `p95 ${took(t.durationMs.p95)} · p99 ${took(t.durationMs.p99)}`);
+  say("k-wait", `p95 ${took(t.queueMs.p95)} in line`);
   charts.throughput.draw(stacked(f.items, f.stepMs, statuses.map((s) => ({ name: s, kind: s, of: (p) => p.byStatus[s] ?? 0 })), `Steps of ${duration(f.stepMs)}`));
   charts.latency.draw(lines(f.items, f.stepMs, ["p50", "p95", "p99"].map((q) => ({ name: q, kind: q, of: (p) => p.durationMs[q], total: t.durationMs[q] })),
     (p) => p.executions > 0, duration, `Slowest ${duration(t.durationMs.max)}, mean ${duration(t.durationMs.mean)}`));

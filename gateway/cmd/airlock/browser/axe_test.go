@@ -14,13 +14,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// axe-core (MPL-2.0, Deque Systems) is fetched by `make test-browser`, with this very content.
+// `make test-browser` fetches axe-core (MPL-2.0, Deque Systems), whose content must have this hash.
 const (
 	axeFile      = "../../../../bin/axe/axe-core-4.14.1.tgz"
 	axeIntegrity = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
 )
 
-// axe returns the source of axe-core; a test that needs it is skipped where it was not fetched.
+// axe returns the source of axe-core. It skips the test if axe-core was not fetched.
 func axe(t *testing.T) string {
 	t.Helper()
 	needBrowser(t)
@@ -61,17 +61,13 @@ type violation struct {
 	}
 }
 
-// accessible checks the page with axe: nothing serious or critical, by the rules of WCAG 2.2 AA and good practice.
+// accessible checks the page with axe: no violation of its rules for WCAG 2.2 AA and for good practice.
 func (b *tab) accessible(source, name string) {
 	b.t.Helper()
 	in(b, chromedp.Evaluate[bool](source+"; true"))
 	for _, v := range eval[[]violation](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations)`) {
-		say := b.t.Logf
-		if v.Impact == "serious" || v.Impact == "critical" {
-			say = b.t.Errorf
-		}
 		for _, n := range v.Nodes {
-			say("%s: %s, %s: %s at %v\n%s", name, v.Impact, v.ID, v.Help, n.Target, n.FailureSummary)
+			b.t.Errorf("%s: %s, %s: %s at %v\n%s", name, v.Impact, v.ID, v.Help, n.Target, n.FailureSummary)
 		}
 	}
 }

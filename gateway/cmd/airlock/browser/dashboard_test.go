@@ -34,7 +34,7 @@ func (b *tab) row(chart, name string) string {
 			`.find(r => r.cells[0].textContent === `+quote(name)+`)?.textContent ?? "none"`)
 }
 
-// The figures, the charts' data and the lists are those of the executions that were run.
+// The numbers, the charts and the lists show the executions that ran.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -92,7 +92,7 @@ func TestDashboard(t *testing.T) {
 		`" && !document.querySelector("#execution").hidden`)
 }
 
-// What happens while the page is open is seen: a run while it runs, and its record when it has ended.
+// An open page shows a run while it runs, and its record when it has ended.
 func TestDashboardIsLive(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -103,6 +103,9 @@ func TestDashboardIsLive(t *testing.T) {
 	}
 	if nothing := b.text("#c-throughput"); !strings.Contains(nothing, "Nothing in this time") {
 		t.Errorf("an empty chart says %q", nothing)
+	}
+	if nothing := b.text("#k-p50"); nothing != "–" {
+		t.Errorf("the latency of no executions is %q", nothing)
 	}
 	quick := s.execute(t, map[string]any{"code": "1 + 1"})
 	b.wait(`document.querySelector('#executions a[title="` + quick.ID +
@@ -124,7 +127,7 @@ func TestDashboardIsLive(t *testing.T) {
 	}
 }
 
-// The filters are the address: set there, changed there, and undone by going back.
+// The filters are in the address: the page reads them from it, changes them there, and going back undoes a change.
 func TestDashboardFilters(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -161,7 +164,7 @@ func TestDashboardFilters(t *testing.T) {
 	b.wait(`document.querySelector("#live").textContent === "Stopped"`)
 }
 
-// More executions than are shown at once come page by page.
+// Older executions are shown page by page.
 func TestDashboardOlder(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -178,7 +181,7 @@ func TestDashboardOlder(t *testing.T) {
 	}
 }
 
-// A chart is read with the keyboard, and kept as a file that stands alone.
+// A chart can be read with the keyboard, and saved as a self-contained file.
 func TestCharts(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -3,6 +3,9 @@ package browser_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // docs opens the page /docs and waits for the operations.
@@ -29,7 +32,7 @@ func send(b *tab, operation string) (status, body string) {
 	return strings.TrimSpace(status), eval[string](b, answer+`.textContent`)
 }
 
-// The description can be tried where it is read.
+// The page sends requests from the description.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	b := serve(t).docs(t)
@@ -46,7 +49,7 @@ func TestDocs(t *testing.T) {
 	b.wait(`location.pathname === "/playground"`)
 }
 
-// Everybody may read the description; requests have the rights of the session.
+// Anybody may read the description; requests have the rights of the session.
 func TestDocsOfAGuardedGateway(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -61,6 +64,22 @@ func TestDocsOfAGuardedGateway(t *testing.T) {
 	b.wait(`location.pathname === "/docs" && document.querySelectorAll(".opblock").length > 30`)
 	if status, body := send(b, "engines"); status != "200" || !strings.Contains(body, "quickjs") {
 		t.Errorf("%s: %s", status, body)
+	}
+}
+
+// Whoever uses the keyboard sees where they are.
+func TestDocsShowTheFocus(t *testing.T) {
+	t.Parallel()
+	b := serve(t).docs(t)
+	eval[bool](b, `document.querySelector(".operation-filter-input").focus() ?? true`)
+	for range 4 {
+		if hidden := eval[string](b, `(() => {
+			const at = document.activeElement;
+			return getComputedStyle(at).outlineStyle === "none" ? at.outerHTML.slice(0, 100) : "";
+		})()`); hidden != "" {
+			t.Errorf("nothing marks the focus of %s", hidden)
+		}
+		in(b, chromedp.KeyEvent(kb.Tab))
 	}
 }
 

@@ -16,8 +16,8 @@ dark.addEventListener("change", paint);
 new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 paint();
 
-// React writes the markup of descriptions, which DOMPurify has cleaned, as text. The page's policy wants this to be said. Scripts and their
-// addresses stay refused.
+// React writes the markup of descriptions, which DOMPurify has cleaned, as text. The page's policy requires a
+// declaration for this. Scripts and their addresses stay refused.
 globalThis.trustedTypes?.createPolicy("default", { createHTML: (markup) => markup });
 
 function withSession(request) {
@@ -28,11 +28,14 @@ function withSession(request) {
   return request;
 }
 
-// accessible returns a plugin of the viewer that removes the link inside the button of each operation. mend names its
-// fields and makes what scrolls reachable with the keyboard.
+// accessible returns a plugin of the viewer, which is a part of the page here and no page: its main landmark becomes a plain
+// element, and the button of each operation loses the link inside it. mend labels its fields, closes the gap in its levels of
+// headings, and makes scrolling areas reachable with the keyboard.
 function accessible() {
   return {
     wrapComponents: {
+      VersionPragmaFilter: (Original, { React }) => ({ children, ...props }) => React.createElement(Original, props,
+        React.Children.map(children, (child) => (child?.type === "main" ? React.createElement("div", child.props) : child))),
       DeepLink: (Original, { React }) => ({ text }) => React.createElement("span", null, text),
     },
   };
@@ -43,6 +46,7 @@ function mend() {
     field.setAttribute("aria-label", what);
   }
   for (const block of viewer.querySelectorAll("pre:not([tabindex])")) block.tabIndex = 0;
+  for (const heading of viewer.querySelectorAll(":is(h3, h4, h5, h6):not([aria-level])")) heading.setAttribute("aria-level", heading.tagName[1] - 1);
 }
 new MutationObserver(mend).observe(viewer, { childList: true, subtree: true });
 
