@@ -25,10 +25,15 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// lives is how often a gateway is started and killed, unless AIRLOCK_KILLS says otherwise.
-const lives = 8
+// lives is the number of gateways that are started and killed, unless AIRLOCK_KILLS sets another. Each is killed within
+// life, unless AIRLOCK_KILL_LIFE sets another: in a database what a gateway had claimed waits 15 s for the next one, so
+// many executions end only if some gateways live longer.
+const (
+	lives = 8
+	life  = 400 * time.Millisecond
+)
 
-// What executions do in the test. Each waits at least once.
+// The code of the executions in the test. Each waits at least once.
 var waitingCode = []string{
 	`const r = await payments.refund({order: input}); return r`,
 	`const ok = await airlock.approve({title: "Go?"}).catch((e) => e.name); return [ok, await airlock.waitForEvent("e")]`,
@@ -106,12 +111,12 @@ func (w *killedWorld) submit(ctx context.Context) {
 	w.open = append(w.open, v["id"].(string))
 }
 
-// final reports whether a status is that of an end.
+// final reports whether a status is final.
 func final(status any) bool {
 	return slices.Contains([]any{"completed", "error", "timeout", "cancelled", "expired"}, status)
 }
 
-// look reads an execution, which is as it was if it has ended, and decides about what it waits for.
+// look reads an execution and decides about what it waits for. An execution that has ended must not have changed.
 func (w *killedWorld) look(ctx context.Context, id string, end bool) {
 	status, v, text, ok := w.ask(ctx, "GET", "/api/executions/"+id, "")
 	if !ok || status == 503 {
@@ -283,13 +288,17 @@ func killedWhileExecutionsWait(t *testing.T, cut func(), most int, state ...stri
 	if n, err := strconv.Atoi(os.Getenv("AIRLOCK_KILLS")); err == nil {
 		most = n
 	}
-	for life := range most {
+	longest := life
+	if d, err := time.ParseDuration(os.Getenv("AIRLOCK_KILL_LIFE")); err == nil {
+		longest = d
+	}
+	for n := range most {
 		p := start(t, environment...)
 		w.url = p.url
 		ctx, cancel := context.WithCancel(t.Context())
 		var clients sync.WaitGroup
 		w.work(ctx, &clients)
-		<-time.After(rand.N(400 * time.Millisecond))
+		<-time.After(rand.N(longest))
 		if rand.N(3) == 0 {
 			cut()
 			<-time.After(rand.N(100 * time.Millisecond))
@@ -303,7 +312,7 @@ func killedWhileExecutionsWait(t *testing.T, cut func(), most int, state ...stri
 		clients.Wait()
 		http.DefaultClient.CloseIdleConnections()
 		if t.Failed() {
-			t.Fatalf("in life %d", life+1)
+			t.Fatalf("in life %d", n+1)
 		}
 	}
 

@@ -35,7 +35,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// As a child of the tests this binary is a function process.
+// TestMain makes this binary a function process if a test starts it as a child.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "function" {
 		if err := serveFunction(); err != nil {
@@ -47,9 +47,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveFunction is a function process: the real one, or one whose policy is off.
+// serveFunction serves as a function process: the real one, or one with the tiers that decider changes.
 func serveFunction() error {
-	if os.Getenv("POLICY") != "off" {
+	if os.Getenv("POLICY") == "on" {
 		return process.Serve(context.Background(), os.Getenv, os.Stdin, os.Stderr)
 	}
 	engine, err := sandbox.New(context.Background(), sandbox.Config{CacheDir: os.Getenv("AIRLOCK_CACHE_DIR")})
@@ -60,7 +60,7 @@ func serveFunction() error {
 	if err != nil {
 		return err
 	}
-	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider("off"), Records: link})
+	r, err := runner.New(runner.Config{Sandbox: engine, Policy: decider(os.Getenv("POLICY")), Records: link})
 	if err != nil {
 		return err
 	}
@@ -73,11 +73,26 @@ type rules interface {
 	gateway.Decider
 }
 
+// The limits of executions that should end by another limit, even on a busy machine.
+const (
+	farDeadline = time.Minute
+	enoughCPU   = 20 * time.Second
+)
+
+// decider returns the built-in tiers if mode is "on". If it is "patient" or "off", their deadline is far; if it is
+// "off", they do not scan.
 func decider(mode string) rules {
-	if mode == "off" {
-		return unscanned{policy.Default()}
+	if mode == "on" {
+		return policy.Default()
 	}
-	return policy.Default()
+	r := policy.BuiltinRules()
+	for i := range r.Tiers {
+		r.Tiers[i].Timeout, r.Tiers[i].CPU = farDeadline, enoughCPU
+	}
+	if mode == "off" {
+		return unscanned{policy.New(r)}
+	}
+	return policy.New(r)
 }
 
 // unscanned grants what the tier grants whatever the code is: the sandbox must hold without the scan.
@@ -93,7 +108,7 @@ func (u unscanned) DecideWith(ctx context.Context, a policy.Request, read scan.F
 	return u.Set.DecideWith(ctx, a, read)
 }
 
-// service is a gateway on a real socket, with function processes and records of its own.
+// service is a gateway on a real socket with its own function processes and records.
 type service struct {
 	url     string
 	records *filerecords.Store
@@ -154,7 +169,7 @@ func serve(t testing.TB, mode string, processes int) *service {
 	return &service{"http://" + listener.Addr().String(), records, pool}
 }
 
-// execute posts a request and gives its result; the status must be 200.
+// execute posts a request and returns its result; the status must be 200.
 func (s *service) execute(t testing.TB, request map[string]any) execution.Result {
 	t.Helper()
 	body, err := json.Marshal(request)
@@ -183,7 +198,7 @@ func (s *service) execute(t testing.TB, request map[string]any) execution.Result
 	return result
 }
 
-// recorded checks that the result has its record, and that it says the same.
+// recorded checks that the result has a record that agrees with it.
 func (s *service) recorded(t testing.TB, r execution.Result) audit.Record {
 	t.Helper()
 	record, err := s.records.Get(t.Context(), r.ID)

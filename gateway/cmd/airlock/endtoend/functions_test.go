@@ -16,7 +16,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// call sends a request and gives the status and the body.
+// call sends a request and returns the status and the body.
 func (s *service) call(t testing.TB, method, path string, body any) (int, []byte) {
 	t.Helper()
 	var text []byte
@@ -62,8 +62,9 @@ func (s *service) invoke(t testing.TB, name string, call map[string]any) executi
 	return r
 }
 
-// Saved functions in every shape, as JavaScript and TypeScript, in one file and several: called with input and context,
-// from an image where the top level allows it, each call a guest of its own, errors at the caller's own positions.
+// Saved functions of every form, in JavaScript and TypeScript, in one file and several, are called with input and
+// context. They start from an image if the top level allows it; each call has its own guest; errors have the positions
+// of the source.
 func TestFunctions(t *testing.T) {
 	s := serve(t, "on", 2)
 	lib := "export type Row = { n: number };\nexport const rows: Row[] = [{ n: 1 }, { n: 2 }];\nexport function " +
@@ -177,7 +178,7 @@ func deref[T any](p *T) T {
 	return *p
 }
 
-// bundleOf is code of about n bytes as bundlers write it.
+// bundleOf returns code of about n bytes as bundlers write it.
 func bundleOf(n int) string {
 	var out strings.Builder
 	out.WriteString("const modules = {};\n")

@@ -24,7 +24,7 @@ import (
 	"github.com/airlock-run/airlock/infra/records/filerecords"
 )
 
-// killing is one run of the test: what was started, and what was answered.
+// killing is one run of the test: the executions that were started, and those that were answered.
 type killing struct {
 	t       *testing.T
 	program string
@@ -36,10 +36,10 @@ type killing struct {
 	failed   int
 }
 
-// Under load, the gateway and its function processes are killed at moments of chance and the gateway is started again.
-// Afterwards whatever was answered has its record, the same as was answered; every chain holds; nothing ran or is
-// recorded twice. It takes 8 s, or longer on a machine that does little in that time. AIRLOCK_KILL_TIME=1m takes longer
-// and AIRLOCK_KILL_SEED finds other moments.
+// Under load, the gateway and its function processes are killed at random moments, and the gateway is started again.
+// Afterwards every answer has a record that agrees with it, every chain holds, and nothing ran or is recorded twice.
+// The test takes 8 s, or longer on a slow machine. AIRLOCK_KILL_TIME=1m makes it longer, and AIRLOCK_KILL_SEED chooses
+// other moments.
 func TestKilled(t *testing.T) {
 	length, seed := 8*time.Second, uint64(1)
 	if text := os.Getenv("AIRLOCK_KILL_TIME"); text != "" {
@@ -127,17 +127,17 @@ func (k *killing) life(n int) (kills int) {
 	}
 	close(over)
 	clients.Wait()
-	_ = cmd.Wait() // killed, as it was to be
+	_ = cmd.Wait() // it was killed
 	k.gone(functions)
 	return kills
 }
 
-// pause lets between lowest and highest milliseconds pass: the moments are what the test is about.
+// pause waits between lowest and highest milliseconds: the test is about moments.
 func (k *killing) pause(lowest, highest int) {
 	<-time.After(time.Duration(lowest+k.random.IntN(highest-lowest)) * time.Millisecond)
 }
 
-// client asks for one execution after the other, no two of the same code, and notes what was answered.
+// client requests one execution after the other, each of different code, and notes the answers.
 func (k *killing) client(url, name string, over <-chan struct{}) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
@@ -166,7 +166,7 @@ func (k *killing) client(url, name string, over <-chan struct{}) {
 	}
 }
 
-// ask returns an execution's result; an error is what a kill may cause.
+// ask returns an execution's result. A kill may cause an error.
 func ask(client *http.Client, url, code string) (result execution.Result, err error) {
 	body, err := json.Marshal(map[string]any{"code": code})
 	if err != nil {
@@ -176,7 +176,7 @@ func ask(client *http.Client, url, code string) (result execution.Result, err er
 	if err != nil {
 		return result, err
 	}
-	defer func() { _ = res.Body.Close() }() // what it has was read
+	defer func() { _ = res.Body.Close() }() // it was read
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return result, err
@@ -211,7 +211,7 @@ func children(t *testing.T, parent int) []int {
 	return out
 }
 
-// gone waits until the function processes have followed their gateway.
+// gone waits until the function processes have ended after their gateway.
 func (k *killing) gone(functions map[int]bool) {
 	look, patience := time.NewTicker(5*time.Millisecond), time.After(2*time.Minute)
 	defer look.Stop()

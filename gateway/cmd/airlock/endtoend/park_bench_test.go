@@ -54,7 +54,8 @@ func BenchmarkParkFolder(b *testing.B) {
 	}
 	job := execution.Job{ID: "exec_01JD5Z6Q8V0000000000000000", Tenant: "t", Status: execution.Running,
 		Request: execution.Request{Code: parkedLines}, ReceivedAt: time.Now()}
-	waits.Park(&job, execution.Result{Status: execution.Paused, EngineBuild: r.EngineBuild, Policy: "standard"},
+	waits.Park(&job, execution.Result{Status: execution.Paused,
+		Environment: execution.Environment{EngineBuild: r.EngineBuild, Policy: "standard"}},
 		time.Hour, time.Now())
 	if job.Snapshot, err = keys.Seal(job, r.Parked.Snapshot); err != nil {
 		b.Fatal(err)

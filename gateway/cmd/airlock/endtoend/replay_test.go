@@ -15,7 +15,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// replaying is the engine of all replays of this program.
+// replaying is the engine of all replays in this program.
 var replaying = sync.OnceValues(func() (*sandbox.Engine, error) {
 	return sandbox.New(context.Background(), sandbox.Config{CacheDir: filepath.Join(os.TempDir(), "airlock-test-cache")})
 })
@@ -27,7 +27,7 @@ var irreplayable = []string{
 	"its journal grew too large",
 }
 
-// replayed repeats every execution that a test recorded, from its record alone, and compares.
+// replayed replays every execution that a test recorded, from its record alone, and compares the results.
 func replayed(t testing.TB, records *filerecords.Store, mode string) {
 	t.Helper()
 	engine, err := replaying()
