@@ -39,8 +39,8 @@ func settle(v any) any {
 	return v
 }
 
-// sameJSON holds what a command printed against what the document shows. What the document leaves out may be there too
-// where it says so with the mark part.
+// sameJSON compares what a command printed with what the document shows. With the mark part, the command may print
+// members that the document leaves out.
 func (r *documentReader) sameJSON(s snippet) {
 	var want, got any
 	if err := json.Unmarshal([]byte(s.text), &want); err != nil {
@@ -56,7 +56,7 @@ func (r *documentReader) sameJSON(s snippet) {
 	}
 }
 
-// differs says where got is not want; with part, got may have more members.
+// differs returns where got and want differ; with part, got may have more members.
 func differs(want, got any, part bool, path string) string {
 	switch want := want.(type) {
 	case map[string]any:

@@ -17,23 +17,24 @@ import (
 	"github.com/airlock-run/airlock/policy/deployment"
 )
 
-// The documents whose snippets are run, from top to bottom, as a reader would.
+// documents are those whose snippets are run from top to bottom, as a reader would run them.
 var documents = []string{
 	"README.md", "CONTRIBUTING.md", "functions/README.md", "functions/MIGRATION.md", "functions/examples/README.md",
 	"gateway/API.md",
 	"gateway/OPERATIONS.md", "gateway/cmd/airlock/README.md", "gateway/hooks/README.md", "gateway/mcp/README.md",
-	"policy/README.md", "sandbox/COMPARISON.md", "sandbox/SECURITY-MODEL.md", "infra/deploy/README.md",
+	"policy/README.md", "sandbox/README.md", "sandbox/COMPARISON.md", "sandbox/SECURITY-MODEL.md",
+	"infra/deploy/README.md",
 }
 
-// needs are what a snippet may ask for that a test does not have, and is then only read for its syntax. Each is written
-// behind the language: ```sh needs=aws
+// needs are the requirements that a test does not have. A snippet with one of them is only checked for its syntax. The
+// mark follows the language: ```sh needs=aws
 var needs = []string{"aws", "browser", "checkout", "network", "node", "npm", "root", "sam"}
 
 // snippet is one fenced block.
 type snippet struct {
 	line     int
 	language string
-	marks    []string // the words behind the language
+	marks    []string // the words after the language
 	text     string
 }
 
@@ -94,13 +95,13 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// documentReader is somebody who follows a document in a folder of their own, where the repository lies.
+// documentReader follows a document in a folder of its own, which links to the repository's folders.
 type documentReader struct {
 	*testing.T
 	name, dir string
 	gateway   *program
-	printed   string // what the command before printed
-	told      bool   // the snippet before was a command
+	printed   string // the output of the previous command
+	told      bool   // the previous snippet was a command
 }
 
 func newReader(t *testing.T, name string) *documentReader {
@@ -157,6 +158,8 @@ func (r *documentReader) read(s snippet, after *snippet) {
 		}
 	case "js", "ts":
 		r.guest(s, after)
+	case "go":
+		r.program(s)
 	case "yaml":
 		if _, err := deployment.Parse("policy.yaml", []byte(s.text)); err != nil {
 			r.failf(s, "%v", err)
@@ -172,7 +175,7 @@ func (r *documentReader) read(s snippet, after *snippet) {
 	}
 }
 
-// write keeps a snippet under the name that a mark gives it: ```yaml file=policy.yaml
+// write stores a snippet in the file that a mark names: ```yaml file=policy.yaml
 func (r *documentReader) write(s snippet) {
 	for _, m := range s.marks {
 		if name, ok := strings.CutPrefix(m, "file="); ok {
@@ -218,7 +221,7 @@ func (r *documentReader) environment() []string {
 	}, r.inherited()...)
 }
 
-// inherited are the variables of serve snippets that readers have in their shell too: those written with export.
+// inherited returns the variables that serve snippets export, which readers then have in their shell, too.
 func (r *documentReader) inherited() []string {
 	text, err := os.ReadFile(filepath.Join(r.dir, ".exported"))
 	if err != nil {
@@ -227,7 +230,7 @@ func (r *documentReader) inherited() []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// serve runs the command of a snippet until it serves, in place of the one before.
+// serve stops the previous gateway and runs the command of a snippet until it serves.
 func (r *documentReader) serve(s snippet) {
 	if r.gateway != nil {
 		_ = r.gateway.Process.Signal(os.Interrupt)
@@ -264,7 +267,7 @@ func (r *documentReader) serve(s snippet) {
 	}
 }
 
-// command runs a snippet's commands in one shell. With the mark exit=N that is how the last one must end.
+// command runs a snippet's commands in one shell. With the mark exit=N, the last one must exit with N.
 func (r *documentReader) command(s snippet) {
 	text, want := s.text, 0
 	if r.gateway != nil {
@@ -295,7 +298,7 @@ func (r *documentReader) command(s snippet) {
 	}
 }
 
-// guest runs code as the document says: under the tier of a mark, and with what follows as its output.
+// guest runs code under the tier that a mark names. The following text snippet is its output.
 func (r *documentReader) guest(s snippet, after *snippet) {
 	tier, input := "standard", "null"
 	for _, m := range s.marks {
@@ -319,9 +322,28 @@ func (r *documentReader) guest(s snippet, after *snippet) {
 	}
 }
 
+// program runs a program in Go, which may import the packages of this module. The cache folder that it names is that of
+// the tests.
+func (r *documentReader) program(s snippet) {
+	file := filepath.Join(r.dir, fmt.Sprintf("program-%d.go", s.line))
+	text := strings.ReplaceAll(s.text, "/var/cache/airlock", filepath.Join(os.TempDir(), "airlock-test-cache"))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		r.Fatal(err)
+	}
+	cmd := exec.CommandContext(r.Context(), "go", "run", "-buildvcs=false", file)
+	cmd.Dir = repository
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		r.failf(s, "%v\n%s", err, errs.String())
+	}
+	r.printed, r.told = string(out), true
+}
+
 var link = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
 
-// links must lead to files that are there.
+// links checks that links within the repository lead to files that exist.
 func (r *documentReader) links(text string) {
 	for _, m := range link.FindAllStringSubmatch(text, -1) {
 		if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
