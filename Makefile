@@ -5,13 +5,14 @@ GOFLAGS    += -buildvcs=false
 export GOFLAGS
 export CGO_ENABLED ?= 0
 FUZZTIME   ?= 30s
-PKGS       ?= ./...
+# The slowest package first, so that the others are tested beside it.
+PKGS       ?= ./sandbox ./...
 ARCH       ?= $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 ARCHS      ?= $(ARCH)
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 BUNDLES    := gateway/console/apidocs/bundled/viewer.js
 
-.PHONY: help run build toolchain test test-browser test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-park bench-index bench-bucket bench-append bench-execute bench-cold bench-tokens bench-scale scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
+.PHONY: help run build toolchain test test-browser test-alerts test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-park bench-index bench-bucket bench-append bench-execute bench-cold bench-tokens bench-scale scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +43,10 @@ test-browser: $(BUNDLES) ## the web pages in a real Chromium, which is installed
 	@test -f bin/axe/axe-core-4.14.1.tgz || npm pack axe-core@4.14.1 --silent --pack-destination bin/axe
 	npm install --prefix bin/mcp-sdk --no-audit --no-fund --ignore-scripts @modelcontextprotocol/sdk@1.32.2
 	MCP_SDK=$(CURDIR)/bin/mcp-sdk AIRLOCK_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test ./gateway/cmd/airlock/browser -count 1
+
+test-alerts: ## each alert rule over series in which it fires and stays silent, by promtool, which is installed (apt) where there is none
+	@command -v promtool >/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends prometheus; }
+	promtool test rules infra/monitoring/alerts_test.yaml
 
 check: ## formatting, vet, linters, sizes, comments, import rules, known vulnerabilities
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: the files above are not formatted'; exit 1; }
@@ -80,7 +85,7 @@ bench-peers: build ## compare with isolated-vm and quickjs-emscripten (installs 
 	$(GO) run ./sandbox/peers
 
 bench-engines: ## a small script on other engines, each run in a process of its own (needs Node.js, and jsc for JavaScriptCore)
-	$(GO) test ./sandbox -run '^$$' -bench BenchmarkAway -benchtime 300x
+	$(GO) test ./sandbox -run '^$$' -bench BenchmarkOtherEngine -benchtime 300x
 
 bench-octane: ## how fast guests compute: Octane in both engine builds and in node (OCTANE_DIR: a checkout of chromium/octane)
 	$(GO) run ./sandbox/octane $(OCTANE_DIR)
@@ -140,13 +145,14 @@ conformance: ## test262, the web platform tests and quickjs-ng's own, in the san
 CLIENTS := $(CURDIR)/bin/clients
 
 .PHONY: clients
-clients: ## the client packages of dist/clients, built and tested on Node.js, Deno and Bun (npm) and Python (Debian's python3-httpx)
+clients: ## the client packages of dist/clients, built and tested on Node.js, Deno, Bun and Workers (npm) and Python (Debian's python3-httpx)
 	@/usr/bin/python3 -c 'import httpx, pydantic' 2>/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends python3-httpx python3-pydantic; }
 	npm ci --prefix gateway/client/typescript --no-audit --no-fund --ignore-scripts
 	npm run --prefix gateway/client/typescript build
 	@mkdir -p $(CLIENTS) dist/clients
-	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5 piston-api-client@2.0.1 @e2b/code-interpreter@2.8.0
+	npm install --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts deno@2.9.6 bun@1.4.5 workerd@1.20261117.1 pyright@1.1.414 piston-api-client@2.0.1 @e2b/code-interpreter@2.8.0
 	@cd $(CLIENTS)/node_modules/bun && node install.js
+	@cd $(CLIENTS)/node_modules/workerd && node install.js
 	npm pack ./gateway/client/typescript --pack-destination dist/clients
 	$(GO) test ./gateway/client/...
 	PATH="$(CLIENTS)/node_modules/.bin:$$PATH" CLIENT_MODULES=$(CLIENTS)/node_modules CLIENT_PACKAGES=$(CURDIR)/dist/clients $(GO) test ./gateway/cmd/airlock -run 'TypeScriptClient|PythonClient|ClientQuickStarts|FrameworkAdapters|PublishedClients' -count 1

@@ -138,9 +138,14 @@ func TestMetricsAreSent(t *testing.T) {
 			t.Fatalf("%s is missing among %d metrics", name, len(found))
 		}
 	}
-	if points := executions.GetSum().GetDataPoints(); len(points) != 1 || points[0].GetAsDouble() != 1 ||
-		points[0].Attributes[0].Value.GetStringValue() != "completed" {
-		t.Error(executions)
+	for _, point := range executions.GetSum().GetDataPoints() { // one for each status, from the start
+		status, want := point.Attributes[0].Value.GetStringValue(), 0.0
+		if status == "completed" {
+			want = 1
+		}
+		if n := point.GetAsDouble(); n != want {
+			t.Errorf("%v executions ended as %s, want %v", n, status, want)
+		}
 	}
 	if points := durations.GetHistogram().GetDataPoints(); len(points) != 1 || points[0].Count != 1 {
 		t.Error(durations)
