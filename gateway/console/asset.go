@@ -34,7 +34,7 @@ func (c *Console) collect(prefix string, files fs.FS) error {
 		}
 		kind, ok := mediaType(name)
 		if !ok {
-			return fmt.Errorf("console: the asset %s has an ending of no known media type", prefix+name)
+			return fmt.Errorf("console: the extension of the asset %s has no known media type", prefix+name)
 		}
 		content, err := fs.ReadFile(files, name)
 		if err != nil {

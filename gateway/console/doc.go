@@ -9,11 +9,11 @@
 // # Sessions
 //
 // A person logs in with a token or the API key. A session has two secrets: its name, in a cookie that no script can
-// read and no other site can send, and a request token, which the login page draws and keeps in the storage of its
-// origin, and which scripts of our pages send in a header. A cookie goes to every port of its host, so the name
-// proves little: it says for whom pages are rendered. A call of the API needs both secrets. It is then checked with
-// the credential as if that had been sent, so an expired token or a replaced key ends the session. The credential is
-// kept encrypted under both secrets, and neither is kept ([Sessions]).
+// read and no other site can send, and a request token. The login page generates the token and keeps it in the storage
+// of its origin; scripts of our pages send it in a header. A cookie goes to every port of its host, so the name proves
+// little: it says for whom pages are rendered. A call of the API needs both secrets, and is then checked as if the
+// credential itself had been sent, so an expired token or a replaced key ends the session. The credential is kept
+// encrypted under both secrets, and neither is kept ([Sessions]).
 //
 // A session counts only for requests of our own pages ([Asked.SameOrigin]). It ends after [SessionIdle] without use,
 // after [SessionLifetime], or with a logout, which ends all sessions of the visitor. It belongs to one process: where

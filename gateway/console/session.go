@@ -24,10 +24,10 @@ const (
 // Sessions are the logins of one gateway. It is safe for concurrent use.
 //
 // A session has two secrets. Its name is in a cookie, which a browser sends to every port of the host, so others may
-// see it. Only the scripts of our own pages know its request token: the login page draws it, keeps it in the storage
-// of its origin, and sends it once, with the login. From then on it is in a header of each request of our scripts,
-// and never in a cookie, a URL or a response. The name alone says for whom pages are rendered. Everything else needs
-// both secrets: the credential is encrypted under them, and neither is kept.
+// see it. Only the scripts of our own pages know its request token: the login page generates it, keeps it in the
+// storage of its origin, and sends it once, with the login. From then on it is in a header of each request of our
+// scripts, and never in a cookie, a URL or a response. The name alone says for whom pages are rendered. Everything else
+// needs both secrets: the credential is encrypted under them, and neither is kept.
 type Sessions struct {
 	now func() time.Time
 

@@ -1,5 +1,5 @@
-// The client of the official SDK, of the folder in MCP_MODULES, reads what a server that is attached as notes has, over
-// the gateway at AIRLOCK_URL and the proxy AIRLOCK_PROGRAM.
+// The client of the official SDK, of the folder in MCP_MODULES, reads the tools, resources and prompts of the server
+// that is attached as notes, over the gateway at AIRLOCK_URL and the proxy AIRLOCK_PROGRAM.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 

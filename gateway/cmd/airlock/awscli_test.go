@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 )
 
-// The AWS CLI, of either major version, as a client of airlock lambda-local. Where it is not installed nothing is
-// claimed.
+// The AWS CLI, of either major version, is a client of airlock lambda-local. The test is skipped where it is not
+// installed.
 func TestAWSCommandLine(t *testing.T) {
 	t.Parallel()
 	version, err := exec.Command("aws", "--version").CombinedOutput()
@@ -84,7 +84,7 @@ func TestAWSCommandLine(t *testing.T) {
 	}
 }
 
-// What the CLI cannot do, streams, by the SDK: each log is a chunk of its own before the result.
+// The SDK reads streams, which the CLI cannot: each log is a chunk of its own before the result.
 func TestSDKStreamsFromLambdaLocal(t *testing.T) {
 	t.Parallel()
 	endpoint := startLambdaLocal(t, "fn", "AUDIT_STORE=file://"+filepath.Join(t.TempDir(), "audit"))

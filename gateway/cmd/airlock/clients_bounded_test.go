@@ -38,7 +38,7 @@ var makers = map[string][]string{
 	"github.com/airlock-run/airlock/policy/outbound": {"Limits"},
 }
 
-// mayMake says which files may use a maker, and why that is no hole.
+// mayMake says which files may use a maker, and why that is safe.
 var mayMake = map[string]string{
 	"policy/outbound/transport.go":          "it bounds them",
 	"policy/address/dial.go":                "it checks addresses",
@@ -56,8 +56,8 @@ var mayMake = map[string]string{
 	"sandbox/peers/http.go":                 "a program that measures",
 }
 
-// TestEveryClientIsBounded: nothing in the program makes a client, a transport or a connection besides the packages
-// that bound them, and every folder that has limits is among the clients that meet hostile servers.
+// TestEveryClientIsBounded: only the packages that bound clients, transports and connections make them, and every
+// folder that has limits is among the clients that meet hostile servers.
 func TestEveryClientIsBounded(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	folders := map[string]bool{}
@@ -88,7 +88,7 @@ func TestEveryClientIsBounded(t *testing.T) {
 	}
 }
 
-// madeIn returns the makers that a file uses: values, and calls. Types of fields, parameters and assertions are none.
+// madeIn returns the makers that a file uses: values and calls, and not the types of fields, parameters and assertions.
 func madeIn(t *testing.T, path string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)

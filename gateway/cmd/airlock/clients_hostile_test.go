@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// hostile are servers that answer as nobody should. Each gets a connection on which a request was begun.
+// hostile are servers that answer as no server should. Each gets a connection on which a request has begun.
 var hostile = map[string]func(conn io.Writer) error{
 	"endless text": func(w io.Writer) error {
 		return pour(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n\"", "xxxxxxxx")
@@ -70,7 +70,7 @@ func (c countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// serveHostile listens, and returns how much it got rid of.
+// serveHostile listens, and returns the number of bytes that it could send.
 func serveHostile(t *testing.T, answer func(io.Writer) error) (string, *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

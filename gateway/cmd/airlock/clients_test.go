@@ -44,7 +44,7 @@ import (
 // folder with limits that is not here fails TestEveryClientIsBounded.
 var clients = map[string][]struct {
 	name string
-	most int64 // bytes that a server may get rid of, retries included
+	most int64 // bytes that a server may send, retries included
 	call func(ctx context.Context, t *testing.T, url string) error
 }{
 	"functions/events": {{"front", 210 << 20, callFront}},
@@ -109,7 +109,7 @@ func callFront(ctx context.Context, t *testing.T, address string) error {
 	return fmt.Errorf("status %d", w.status)
 }
 
-// refusing takes an answer and keeps nothing.
+// refusing accepts an answer and keeps nothing.
 type refusing struct {
 	header http.Header
 	status int

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The shells themselves complete, each by the script that is made for it. %[1]s is the line, %[2]d its words.
+// Each shell completes by the script that is generated for it. %[1]s is the line, %[2]d the number of its words.
 var completionScripts = map[string]string{
 	"bash": `source /usr/share/bash-completion/bash_completion || exit 9
 		source <(airlock completion bash)

@@ -13,8 +13,7 @@ import (
 
 var tierLine = regexp.MustCompile(`(?m)^// tier: (\w+)$`)
 
-// The examples print and give the same through a gateway's stream as they do in their own test, and as airlock run
-// here.
+// The examples print and return the same through a gateway's stream and with airlock run as they do in their own test.
 func TestExamplesThroughAGateway(t *testing.T) {
 	t.Parallel()
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// worstPayloads are within the limits, and cost most to read, decode, encode or run.
+// worstPayloads are the requests within the limits that cost most to read, decode, encode or run.
 func worstPayloads() []string {
 	repeat := strings.Repeat
 	var names strings.Builder

@@ -11,7 +11,7 @@ import (
 	client "github.com/airlock-run/airlock/gateway/client/go"
 )
 
-// What a function lives through, from the command line against a gateway that really serves.
+// The life of a saved function, from the command line against a real gateway.
 func TestFunctionsCommand(t *testing.T) {
 	t.Parallel()
 	p := start(t, "RATE_LIMIT_MAX_REQUESTS=1000", "API_KEY=sk-of-the-tests-here")
@@ -39,7 +39,7 @@ func TestFunctionsCommand(t *testing.T) {
 	for _, step := range []struct {
 		args   string
 		code   int
-		stdout string // what it must contain; of a line, in order
+		stdout string // parts of one line in order, which the output must contain
 		stderr string
 	}{
 		{"list", 0, "NAME", ""},

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// asProgram is airlock as a process of its own, with what it prints line by line.
+// asProgram starts airlock as a separate process and returns it with a scanner of its output.
 func asProgram(t *testing.T, environment []string, args ...string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -74,7 +74,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A changed file runs again, also while it runs; one that is broken for a while ends nothing.
+// A file runs again when it changes, also while it runs; a file that is broken for a while does not end the watch.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "script.js")
@@ -113,7 +113,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Without a file, what is piped in is the code; nothing piped in is an error of usage.
+// Without a file, the code is read from a pipe; without a pipe, that is a usage error.
 func TestPipedCode(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{"6 * 7": "42\n", "": ""} {

@@ -28,7 +28,7 @@ import (
 	"github.com/airlock-run/airlock/infra/state/dynamostate/dynamotest"
 )
 
-// lambdaLocal starts airlock lambda-local and gives where it listens.
+// lambdaLocal starts airlock lambda-local and returns its URL.
 func startLambdaLocal(t *testing.T, name string, environment ...string) (endpoint string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "lambda-local", "--port", "0", "--name", name)
@@ -63,8 +63,8 @@ func engineCache(t *testing.T) string {
 	return filepath.Join(cache, "airlock")
 }
 
-// startOnLambda starts airlock serve as a function of a Runtime API server, and gives a client of the Lambda API
-// before it.
+// startOnLambda starts airlock serve as a function of a Runtime API server, and returns a client of the Lambda API that
+// invokes it.
 func startOnLambda(t *testing.T, environment ...string) *lambda.Client {
 	t.Helper()
 	pool, err := localinvoke.New(t.Context(), localinvoke.Config{
@@ -192,12 +192,12 @@ func TestServeOnLambda(t *testing.T) {
 		t.Fatalf("%d\n%s", status, events)
 	}
 	contains(t, "the stream", events, "event: complete", `"result":42`, `"chunk":"seen\n"`)
-	// Its record is in the bucket, with the address that the event names.
+	// The record is in the bucket, with the address that the event names.
 	status, list := streamed(t, client, httpEvent("192.0.2.7", "GET", "/api/audit/executions", "", headers), nil)
 	if status != 200 || !strings.Contains(list, `"ip":"192.0.2.7"`) || strings.Contains(list, "203.0.113.9") {
 		t.Errorf("%d %s", status, list)
 	}
-	// No address and no loopback is a credential; guesses count against the address that the event names.
+	// Neither an address nor the loopback stands for a credential; guesses count against the address that the event names.
 	for n := range 10 {
 		event := httpEvent("198.51.100.1", "POST", "/api/execute", `{"code":"1"}`,
 			map[string]string{"content-type": "application/json", "x-forwarded-for": fmt.Sprint("203.0.113.", n)})
@@ -213,7 +213,7 @@ func TestServeOnLambda(t *testing.T) {
 		nil); status != 401 {
 		t.Errorf("another address: %d %s", status, body)
 	}
-	// Nobody is there to run a job later. A gateway without state does not know jobs, and responds at once.
+	// No process runs jobs later. A gateway without state has no jobs, and responds at once.
 	headers["prefer"] = "respond-async"
 	want := 200
 	if kept {
@@ -282,8 +282,8 @@ func TestServeOnLambda(t *testing.T) {
 	contains(t, "the whole answer", answer.Body, "event: complete")
 }
 
-// Jobs on Lambda: the gateway keeps them and wakes a function that runs them, whose own calls find by the clock what
-// nobody was woken for. Real processes, Lambda's API between them, and a real S3 server under them.
+// Jobs on Lambda: the gateway stores them and wakes a function that runs them. A timer calls that function, too, for
+// jobs that nobody was woken for. The processes and the S3 server are real, with Lambda's API between them.
 func TestJobsOnLambda(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()
@@ -306,7 +306,7 @@ func TestJobsOnLambda(t *testing.T) {
 		"LAMBDA_ENDPOINT="+startLambdaLocal(t, "fn", append(s3test.Environment(),
 			"S3_ENDPOINT="+s3.Endpoint, "AUDIT_STORE=s3://"+s3.Bucket(t)+"/functions")...))
 	worker := startOnLambda(t, slices.Concat(common, []string{"LAMBDA_FRONT=jobs"})...)
-	// What the gateway asks of Lambda: asleep is a function that was not woken.
+	// The calls of the gateway to Lambda. While asleep is set, they wake no function.
 	asleep, later := make(chan struct{}, 10), sync.WaitGroup{}
 	lambdaAPI := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/functions/asleep/") {
@@ -366,7 +366,7 @@ func TestJobsOnLambda(t *testing.T) {
 	if v := result(id); v["status"] != "completed" || v["result"] != 42.0 { // of another gateway than it was submitted to
 		t.Errorf("%v", v)
 	}
-	// Nobody is woken: the clock finds it, and what it finds it runs once, however often it comes.
+	// Nobody is woken: the timer's call finds the job, and runs it once, however often it comes.
 	id = submit(sleeping, "7 * 7")
 	<-asleep
 	if v := result(id); v["status"] != "queued" {
@@ -386,7 +386,7 @@ func TestJobsOnLambda(t *testing.T) {
 	if v := result(id); v["result"] != 49.0 {
 		t.Errorf("%v", v)
 	}
-	// A schedule is kept, and what waits can be cancelled by whichever gateway is asked.
+	// A schedule is stored, and any gateway can cancel what waits.
 	delete(headers, "prefer")
 	status, body := streamed(t, awake, httpEvent("192.0.2.7", "PUT", "/api/functions/f",
 		`{"code":"1","schedule":{"cron":"0 0 1 1 *"}}`, headers), nil)
@@ -399,7 +399,7 @@ func TestJobsOnLambda(t *testing.T) {
 	if status != 200 || !strings.Contains(body, `"status":"cancelled"`) {
 		t.Errorf("%d %s", status, body)
 	}
-	// The function that runs jobs serves nobody else.
+	// The function that runs jobs serves no other requests.
 	out, err := worker.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("gateway"),
 		Payload: httpEvent("192.0.2.7", "GET", "/healthz", "", nil)})
 	if err != nil || out.FunctionError == nil || !strings.Contains(string(out.Payload), "it runs jobs") {
@@ -407,7 +407,7 @@ func TestJobsOnLambda(t *testing.T) {
 	}
 }
 
-// A gateway that would be wrong on Lambda does not start there, and says why.
+// A gateway whose settings do not fit Lambda does not start there, and says why.
 func TestServeOnLambdaRefusesToStart(t *testing.T) {
 	t.Parallel()
 	_, err := localinvoke.New(t.Context(), localinvoke.Config{

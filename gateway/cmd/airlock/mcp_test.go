@@ -56,7 +56,7 @@ func call(t *testing.T, session *sdk.ClientSession, tool string, arguments map[s
 	return v, result.IsError
 }
 
-// The same tools run real guests, alone over stdio and through a gateway.
+// The same tools run real guests over stdio and through a gateway.
 func TestMCP(t *testing.T) {
 	t.Parallel()
 	p := start(t, "API_KEY=sk-of-the-tests-here", "RATE_LIMIT_MAX_REQUESTS=1000")
@@ -141,7 +141,7 @@ func TestMCPDeclaresTheGuest(t *testing.T) {
 			continue
 		}
 		_, name, _ := strings.Cut(rest, " ")
-		// output is the code's to make; secrets are there when the request names some.
+		// code declares output itself; secrets exists if the request names some.
 		if name = strings.TrimRight(name[:strings.IndexAny(name, ":(<= {[")], " "); name != "" && name != "output" &&
 			name != "secrets" {
 			names = append(names, name)
@@ -226,7 +226,7 @@ func TestMCPInvokesSavedFunctions(t *testing.T) {
 	}
 }
 
-// Messages can be piped in: what was asked before the input ended is answered.
+// Messages can be piped in: requests that arrive before the input ends are answered.
 func TestMCPAnswersWhatWasPiped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -21,7 +21,7 @@ const (
 
 const secret = "a secret of the tests with 32 bytes or more"
 
-// env is an environment of NAME=value.
+// env returns a getenv for NAME=value pairs.
 func env(pairs ...string) func(string) string {
 	return func(name string) string {
 		for _, p := range pairs {
@@ -33,7 +33,7 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// contains checks that a text has each of its parts.
+// contains checks that a text contains each of the parts.
 func contains(t testing.TB, name, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// until asks again and again until it is so, or the test's time is up.
+// until polls a condition until it holds or the test's deadline passes.
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); !so(); <-time.After(20 * time.Millisecond) {
@@ -109,7 +109,7 @@ func TestPolicyFileRefused(t *testing.T) {
 	}
 }
 
-// What a tenant may use is in the policy file.
+// The policy file sets the quotas of tenants.
 func TestTenantQuota(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "deployment.yaml")

@@ -132,7 +132,7 @@ func TestScanJSON(t *testing.T) {
 	}
 }
 
-// What SARIF 2.1.0 asks of a log, read as a stranger would.
+// The log has what SARIF 2.1.0 requires.
 func TestScanSARIF(t *testing.T) {
 	dir := scanFolder(t)
 	t.Chdir(dir)
@@ -214,7 +214,7 @@ func TestScanSARIF(t *testing.T) {
 		if at.Region == nil || at.Region.StartLine < 1 || at.Region.StartColumn < 1 {
 			t.Fatalf("region %+v", at.Region)
 		}
-		// In UTF-16 units: the one character before eval that takes two counts two.
+		// Columns are in UTF-16 units: the character before eval takes two.
 		if at.ArtifactLocation.URI == "wide.js" && r.RuleID == "code_injection" {
 			if line, column := at.Region.StartLine, at.Region.StartColumn; line != 2 || column != 18 {
 				t.Errorf("eval of wide.js is at %d:%d, want 2:18", line, column)

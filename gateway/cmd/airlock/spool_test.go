@@ -9,8 +9,8 @@ import (
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
 )
 
-// With a spool nobody waits for a bucket that is away: the record of a function process that is locked down lies on
-// this machine's disk, and the answer goes out.
+// With a spool no caller waits for a bucket that cannot be reached: the record of a locked-down function process is
+// on this machine's disk, and the response is sent.
 func TestServeWithSpool(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()

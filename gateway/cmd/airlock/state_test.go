@@ -64,7 +64,7 @@ func get(t *testing.T, url string) string {
 	return string(body)
 }
 
-// What was acknowledged before a kill has its result after it, and what was saved is still there.
+// A job that was acknowledged before a kill has its result after it, and saved functions still exist.
 func TestServeKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -86,7 +86,7 @@ func TestServeKilled(t *testing.T) {
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = first.Wait() // killed, as it was to be
+	_ = first.Wait() // it was killed
 	second := start(t, environment...)
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()

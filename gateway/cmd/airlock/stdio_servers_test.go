@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serveLedger is an MCP server over stdio, which the test binary is if its argument says so.
+// serveLedger serves an MCP server over stdio. The test binary calls it if its argument says so.
 func serveLedger() int {
 	s := sdk.NewServer(&sdk.Implementation{Name: "ledger", Version: "1"}, nil)
 	type entry struct {
@@ -38,7 +38,7 @@ func serveLedger() int {
 	return 0
 }
 
-// ledgerServer is the setting that attaches it.
+// ledgerServer returns the setting that attaches the ledger.
 func ledgerServer() []string {
 	return []string{
 		fmt.Sprintf(`MCP_SERVERS=[{"namespace":"ledger","command":%q,"args":["ledger"],"secret":"LEDGER"}]`, os.Args[0]),
@@ -46,7 +46,7 @@ func ledgerServer() []string {
 	}
 }
 
-// Code calls the tools of a server that is a command, whichever way it came; its process ends with the gateway.
+// Code calls the tools of a server that is a command, over every interface; its process ends with the gateway.
 func TestServerThatIsACommand(t *testing.T) {
 	t.Parallel()
 	environment := ledgerServer()
@@ -144,7 +144,7 @@ func readiness(t *testing.T, p *program) string {
 	return `"mcp":` + strings.TrimSuffix(strings.TrimSpace(state), "}")
 }
 
-// A command that ends says so: to code, to GET /readyz and to doctor. Functions on Lambda cannot have one.
+// If the command of a server ends, code, GET /readyz and doctor say so. Functions on Lambda cannot have such a server.
 func TestCommandThatEnds(t *testing.T) {
 	t.Parallel()
 	environment := []string{`MCP_SERVERS=[{"namespace":"crm","command":"false"}]`, "RATE_LIMIT_MAX_REQUESTS=1000",

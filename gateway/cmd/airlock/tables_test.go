@@ -56,7 +56,7 @@ func table(t *testing.T, document, header string) []row {
 
 var quotedName = regexp.MustCompile("`([^`]+)`")
 
-// quotedNames returns what stands in backquotes in a column.
+// quotedNames returns the texts in backquotes of a column.
 func quotedNames(rows []row, column int) []string {
 	var names []string
 	for _, r := range rows {
@@ -110,7 +110,7 @@ func TestDocumentedSettings(t *testing.T) {
 	}
 }
 
-// tierRows are the tiers as the documents show them: modules are those that the tier before has not.
+// tierRows returns the tiers as the documents show them, each with the modules that the tier before lacks.
 func tierRows() []row {
 	var rows []row
 	var before []string
@@ -154,7 +154,7 @@ func TestDocumentedTiers(t *testing.T) {
 	}
 }
 
-// Each limit is run into, and says the figure that is documented.
+// Each limit is reached, and its message has the documented number.
 func TestDocumentedLimits(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(repository, "policy/README.md"))
@@ -222,7 +222,7 @@ var (
 	platformCodes = regexp.MustCompile(`Code = "(\w+)"`)
 )
 
-// Every code of a problem is in the table with its status, and no other.
+// The table has every code of a problem with its status, and nothing else.
 func TestDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	statuses := map[string]string{"internal": "500", "invalid_request": "400", "throttled": "503", "unrecorded": "503"}

@@ -142,7 +142,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// What takes a while says so on a terminal, and wipes it away.
+// A long operation shows its progress on a terminal, and clears it at the end.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	cmd, s := onTerminal(t, nil, "run", "-e", "await new Promise(r => setTimeout(r, 900)); 7")

@@ -96,7 +96,7 @@ func shop(protocol string) *sdk.Server {
 	return s
 }
 
-// serveShop is the shop over stdio, which the test binary is if its arguments say so.
+// serveShop serves the shop over stdio. The test binary calls it if its arguments say so.
 func serveShop(protocol string) int {
 	if err := shop(protocol).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)

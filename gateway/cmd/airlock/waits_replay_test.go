@@ -12,8 +12,8 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// replays runs the records of a store again that keep says, by the gateway and by the command, and checks that each is
-// the same.
+// replays replays the records of a store that keep selects, by the gateway and by the command, and checks that each
+// result is the same.
 func replays(t *testing.T, p *program, store string, keep func(audit.Record) bool) (n int) {
 	t.Helper()
 	var page struct{ Items []audit.Record }

@@ -39,11 +39,11 @@ func killed(t *testing.T, p *program) {
 	if err := p.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = p.Wait() // killed, as it was to be
+	_ = p.Wait() // it was killed
 }
 
-// An execution waits for an approval, for an event and for a sleep while its gateways are killed. It completes with
-// what it had in memory, and the tool was called once.
+// An execution waits for an approval, for an event and for a sleep while its gateways are killed. It completes with the
+// state that it had in memory, and the tool was called once.
 func TestWaitsOutliveTheGateway(t *testing.T) {
 	t.Parallel()
 	tool := &refunder{keys: map[string]int{}}

@@ -1,8 +1,8 @@
-// A chart: a figure with a title, a drawing, a legend that also tells the values under the cursor, the figures as a table,
-// and a button that saves the drawing. What is drawn comes from plots.js.
+// A chart: a figure with a title, a drawing, a legend that also shows the values under the cursor, the values as a
+// table, and a button that saves the drawing. plots.js makes the drawings.
 import { el, put, save, svg } from "/assets/dom.js";
 
-// Chart fills a <figure data-title="…" data-hint="…"> once, and draws whenever it is given something.
+// Chart fills a <figure data-title="…" data-hint="…"> once, and redraws whenever it gets new data.
 export class Chart {
   #figure; #plot; #legend; #readout; #table; #drawing; #width = 0; #shown = -1;
 
@@ -55,7 +55,7 @@ export class Chart {
       el("tbody", {}, d.labels.map((label, i) => el("tr", {}, el("th", { scope: "row" }, label), d.series.map((s) => el("td", {}, d.format(s.values[i])))))));
   }
 
-  // #follow has the legend tell the values under the pointer, or where the arrow keys went.
+  // #follow makes the legend show the values under the pointer, or at the point that the arrow keys select.
   #follow(drawing, { left, step, top, bottom }) {
     const last = this.#drawing.labels.length - 1;
     const cursor = svg("line", { class: "cursor", y1: top, y2: bottom, visibility: "hidden" });
@@ -92,7 +92,7 @@ export class Chart {
       el("span", { class: "value" }, d.format(i < 0 ? s.total : s.values[i])))));
   }
 
-  // #save keeps the drawing as it looks, with its colours in it and its title, so that it stands alone.
+  // #save saves the drawing with its colours and its title, so that the file is complete in itself.
   #save() {
     const drawn = this.#plot.querySelector("svg");
     if (!drawn) return;

@@ -16,7 +16,7 @@ export function visibleJSON(value) {
     (c) => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
 }
 
-// contents returns what an element is filled with: nodes, and texts made visible.
+// contents returns the children for an element: nodes, and texts made visible.
 function contents(children) {
   return children.flat(Infinity).filter((c) => c !== undefined && c !== null && c !== false)
     .map((c) => (c instanceof Node ? c : visible(c)));
@@ -44,7 +44,8 @@ export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-// put replaces what a place has. A place that would look the same is left alone, so that focus and selection stay.
+// put replaces the content of an element. It leaves an element alone that would look the same, so that focus and
+// selection stay.
 export function put(place, ...children) {
   const next = document.createElement(place.tagName);
   next.append(...contents(children));
@@ -62,7 +63,7 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-// badge shows a status or a severity; its colour never says anything that its text does not.
+// badge shows a status or a severity; its colour adds nothing to its text.
 export function badge(kind, text = kind) {
   return el("span", { class: "badge", data: { kind } }, text);
 }

@@ -1,4 +1,4 @@
-// /dashboard/execution/{id}: one execution as its record tells it.
+// /dashboard/execution/{id}: one execution, from its record.
 import { badge, byId, copyButton, el, put, visible } from "/assets/dom.js";
 import { bytes, duration, exact } from "/assets/format.js";
 import { logIn, visitor } from "/assets/frame.js";
@@ -12,7 +12,7 @@ byId("id").textContent = visible(id);
 // ran reports whether code ran for this record: nothing does if it was blocked or got the result of an earlier execution.
 const ran = (record) => !record.reused && record.status !== "blocked";
 
-// exactly keeps a seed as it is written: it may have more digits than a JavaScript number.
+// exactly returns a seed as text, because it may have more digits than a JavaScript number.
 const exactly = (name, value, context) => (name === "seed" && typeof value === "number" ? (context?.source ?? String(value)) : value);
 
 // notReplayable returns why a record cannot be replayed, or "".
@@ -31,7 +31,7 @@ async function read(path) {
   return body;
 }
 
-// download follows a link that only a script may: by itself a link sends the cookie and no more.
+// download fetches the target of a link: a plain link would send the cookie without the request token.
 async function download(event) {
   const link = event.currentTarget;
   event.preventDefault();

@@ -1,4 +1,4 @@
-// The filters of a page are its URL: they can be kept as a bookmark, sent, and gone back to.
+// The filters of a page are in its URL, so they can be bookmarked, shared, and reached with the back button.
 
 // filters binds the controls of a form (each named as its parameter) to the URL, and calls changed with the parameters
 // now and whenever they change. A parameter that has its default is left out.
@@ -38,7 +38,7 @@ export function filters(form, defaults, changed) {
   apply();
 }
 
-// query makes the parameters of a request of those that are set.
+// query returns the parameters that are set as a query string.
 export function query(parameters) {
   const q = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value) q.set(name, value);

@@ -2,8 +2,9 @@
 import { logIn, showLive } from "/assets/frame.js";
 import { ask } from "/assets/session.js";
 
-// follow calls handlers[event](data) with each event, reports(problem or null) when the stream fails or recovers, and continues until
-// the returned function is called. It pauses while nobody sees the page: a browser has few connections for all its tabs.
+// follow calls handlers[event](data) with each event, reports(problem or null) when the stream fails or recovers, and
+// continues until the returned function is called. It pauses while the page is hidden, because a browser has few
+// connections for all its tabs.
 export function follow(url, handlers, reports) {
   let stop = null;
   const seen = () => {

@@ -4,7 +4,7 @@ import { badge, byId, el } from "/assets/dom.js";
 import { bytes } from "/assets/format.js";
 import { none } from "/assets/tables.js";
 
-// cost returns what an import of a package costs a run.
+// cost describes what the import of a package costs a run.
 function cost(p) {
   const scripts = p.installScripts?.length ? el("div", { class: "hint" }, `Install scripts did not run: ${p.installScripts.join(", ")}`) : null;
   return [p.image ? "None: runs start after it" : el("span", {}, `Each run evaluates it: ${p.why}`), scripts];

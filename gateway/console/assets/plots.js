@@ -1,4 +1,4 @@
-// What charts show: bars stacked over time, lines over time, bars side by side, and rows.
+// The drawings of charts: bars stacked over time, lines over time, bars side by side, and rows.
 import { svg } from "/assets/dom.js";
 import { clock, count, day, span } from "/assets/format.js";
 
@@ -32,7 +32,7 @@ function frame(node, width, height, marks, format, logarithmic = false) {
 
 const minute = 60_000, hour = 3_600_000, whole = 86_400_000;
 
-// times writes a few round times of the clock under a drawing.
+// times writes a few round times under a drawing.
 function times(node, points, stepMs, left, step, width) {
   const apart = [minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, whole, 2 * whole, 7 * whole]
     .find((a) => a >= stepMs && (a / stepMs) * step >= 52) ?? 14 * whole;

@@ -1,4 +1,4 @@
-// Runs a recorded execution again and says whether it was the same.
+// Runs a recorded execution again and shows whether its outcome was the same.
 import { badge, byId, el, put } from "/assets/dom.js";
 import { exact } from "/assets/format.js";
 import { logs } from "/assets/record.js";

@@ -1,4 +1,4 @@
-// /security: what the scan found, what the policy stopped, and whether the records are whole.
+// /security: the findings of the scan, the executions that the policy blocked, and whether the records are intact.
 import { Chart } from "/assets/chart.js";
 import { badge, byId, el, put, visible } from "/assets/dom.js";
 import { filters, query } from "/assets/filters.js";

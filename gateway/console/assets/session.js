@@ -1,9 +1,9 @@
-// The second secret of a session. Browsers send the cookie to every port of a host; this is sent by scripts of this origin
-// alone, in a header. The login page draws it, and the gateway never says it.
+// The second secret of a session. Browsers send the cookie to every port of a host, whereas only scripts of this origin
+// send this secret, in a header. The login page draws it, and the gateway never reveals it.
 
 const kept = "airlock-request-token";
 
-// draw makes a new one for a login and keeps it. It throws where the browser keeps nothing for this origin.
+// draw makes a new secret for a login and stores it. It throws if the browser stores nothing for this origin.
 export function draw() {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   const token = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

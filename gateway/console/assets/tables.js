@@ -2,7 +2,7 @@
 import { badge, el } from "/assets/dom.js";
 import { bytes, duration, moment } from "/assets/format.js";
 
-// link leads to the page of an execution; what is shown of the id is its end, which differs.
+// link returns a link to the page of an execution. It shows the end of the ID, the part in which IDs differ.
 export function link(id) {
   return el("a", { class: "row-link mono", href: `/dashboard/execution/${encodeURIComponent(id)}`, title: id }, id.replace(/^exec_/, "").slice(-10).toLowerCase());
 }

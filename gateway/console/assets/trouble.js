@@ -1,7 +1,7 @@
-// Says on the page what keeps it from being up to date.
+// Shows on the page why it is not up to date.
 import { byId, visible } from "/assets/dom.js";
 
-// trouble shows a problem, {status, detail}, or takes it away (null).
+// trouble shows a problem, {status, detail}, or removes it (null).
 export function trouble(problem) {
   const place = byId("trouble");
   place.hidden = problem === null;

@@ -11,7 +11,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// Without credentials the pages are there at once.
+// Without credentials the pages need no login.
 func TestOpenConsole(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -54,8 +54,8 @@ func TestLogin(t *testing.T) {
 	b.wait(`location.pathname === "/login"`)
 }
 
-// A session takes the cookie and what the scripts of this origin send: neither a request without it, nor a link by
-// itself, has the visitor's powers. Other tabs go on, and a report is still a click away.
+// A session needs the cookie and the token that scripts of this origin send: neither a request without the token nor a
+// link alone has the visitor's powers. Other tabs continue to work, and so does the download of a report.
 func TestSessionTakesItsScripts(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)

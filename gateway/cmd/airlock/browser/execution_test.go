@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The page of an execution tells what its record does.
+// The page of an execution shows what its record says.
 func TestExecution(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

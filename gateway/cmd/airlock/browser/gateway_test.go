@@ -23,16 +23,16 @@ const (
 	key    = "sk-of-the-browser-tests"
 )
 
-// server is airlock serve as a process of its own, with one function process.
+// server is airlock serve as a separate process, with one function process.
 type server struct {
 	url string
 	dir string
-	// credential is sent with requests of the test itself; "" where none is asked for.
+	// credential is sent with the test's own requests; "" if the gateway requires none.
 	credential string
 	env        []string
 }
 
-// serve starts a gateway; the environment is added to what makes it one of a test.
+// serve starts a gateway for a test. environment is added to its variables.
 func serve(t *testing.T, environment ...string) *server {
 	t.Helper()
 	needBrowser(t)
@@ -74,7 +74,7 @@ func serve(t *testing.T, environment ...string) *server {
 	return nil
 }
 
-// guarded is serve with credentials required; the test itself has the API key.
+// guarded starts a gateway that requires credentials; the test itself has the API key.
 func guarded(t *testing.T, environment ...string) *server {
 	t.Helper()
 	s := serve(t, append([]string{"JWT_SECRET=" + secret, "API_KEY=" + key}, environment...)...)
@@ -94,7 +94,7 @@ func (s *server) airlock(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// token mints one of a tenant.
+// token mints a token of a tenant.
 func (s *server) token(t *testing.T, tenant, scopes string) string {
 	t.Helper()
 	return s.airlock(t, "token", "--sub", "someone", "--tenant", tenant, "--scope", scopes)
@@ -115,8 +115,8 @@ func (s *server) execute(t *testing.T, request map[string]any, headers ...string
 	return result
 }
 
-// request makes a request as a program would, and returns the body of the answer, which must have the status. Headers
-// are "Name: value" lines.
+// request makes a request as a program would, checks the status and returns the body of the response. Headers are
+// "Name: value" lines.
 func (s *server) request(t *testing.T, status int, method, path, body string, headers ...string) []byte {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, bytes.NewReader([]byte(body)))
@@ -148,7 +148,7 @@ func (s *server) request(t *testing.T, status int, method, path, body string, he
 	return text
 }
 
-// hold runs what does not end by itself until ctx ends.
+// hold runs code that does not end by itself until ctx ends.
 func (s *server) hold(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/execute",
 		strings.NewReader(`{"code": "await new Promise(() => setTimeout(() => {}, 1e9))", "policy": "agent"}`))

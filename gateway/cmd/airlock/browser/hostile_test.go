@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// hostileRecord has markup in every field that a record has room for it in, also where no gateway would let it in.
+// hostileRecord returns a record with markup in every field that can hold it, even if no gateway would write it there.
 func (s *server) hostileRecord(t *testing.T) string {
 	t.Helper()
 	store, err := filerecords.Open(filepath.Join(s.dir, "audit"), filerecords.Config{})
@@ -30,13 +30,14 @@ func (s *server) hostileRecord(t *testing.T) string {
 		"column": 1, "excerpt": hostile, "file": hostile}
 	err = store.Append(t.Context(), audit.Record{
 		ID: id, Time: time.Now().UTC(), DurationMs: 1e6, Caller: audit.Caller{Subject: hostile, Tenant: hostile, IP: hostile},
-		Via: hostile, CodeSHA256: hostile,
-		Code: hostile + "\n" + hostile, Language: hostile, Policy: hostile, Engine: hostile, Status: "error", Limit: hostile,
-		Error: hostile, Reasons: []string{hostile},
-		Grants: encoded(map[string]any{"network": hostile, "hosts": []string{hostile}, "files": hostile,
-			"modules": []string{hostile}, "tools": []string{hostile}}),
-		DangerAnalysis: encoded(map[string]any{"score": 90, "level": hostile, "findings": []any{finding}}),
-		Custody:        []audit.Step{{Step: hostile}}, ResultSHA256: hostile,
+		Via: hostile, Source: audit.Source{CodeSHA256: hostile,
+			Code: hostile + "\n" + hostile, Language: hostile}, Policy: hostile, Engine: hostile,
+		Ending: audit.Ending{Status: "error", Limit: hostile,
+			Error: hostile}, Assessment: audit.Assessment{Reasons: []string{hostile},
+			Grants: encoded(map[string]any{"network": hostile, "hosts": []string{hostile}, "files": hostile,
+				"modules": []string{hostile}, "tools": []string{hostile}}),
+			DangerAnalysis: encoded(map[string]any{"score": 90, "level": hostile, "findings": []any{finding}})},
+		Custody: []audit.Step{{Step: hostile}}, ResultSHA256: hostile,
 		Function: &audit.FunctionRef{Name: hostile, Version: 1},
 		Lineage:  audit.Lineage{Reused: hostile},
 	})
@@ -49,7 +50,7 @@ func (s *server) hostileRecord(t *testing.T) string {
 	return id
 }
 
-// harmless checks that what was shown is text: it is there to be read, and nothing came of it.
+// harmless checks that the page shows the markup as text, and that none of it ran.
 func (b *tab) harmless(name string) {
 	b.t.Helper()
 	if n := eval[int](b,
@@ -71,7 +72,7 @@ func (b *tab) harmless(name string) {
 	}
 }
 
-// Whatever a guest, a caller or a record says is shown as what it is: text.
+// Pages show whatever a guest, a caller or a record says as text.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

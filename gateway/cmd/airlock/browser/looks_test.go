@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// looked is the sizes and themes in which every page must be fit to be seen.
+// looked are the sizes and themes in which every page must fit.
 func (b *tab) looked(name string, after func()) {
 	b.t.Helper()
 	for _, theme := range []string{"light", "dark"} {
@@ -24,7 +24,7 @@ func (b *tab) looked(name string, after func()) {
 }
 
 // Every page, in every size and theme, is as wide as the window, and the dashboard's tables fit a phone. Screenshots
-// are left where they are asked for.
+// are saved if AIRLOCK_SCREENSHOTS names a folder.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// What all tests share: the program, and one browser. Both are empty where there is no browser.
+// The program and the browser that all tests share. Both are empty if there is no browser.
 var (
 	program string
 	chrome  context.Context
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) int {
 	path := chromium()
 	if path == "" {
-		return m.Run() // every test says that it is skipped
+		return m.Run() // every test is skipped
 	}
 	dir, err := os.MkdirTemp("", "airlock-browser")
 	if err != nil {
@@ -54,7 +54,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// chromium is the browser to use, or "".
+// chromium returns the path of the browser, or "".
 func chromium() string {
 	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 	if path := os.Getenv("AIRLOCK_BROWSER"); path != "" {
@@ -68,7 +68,7 @@ func chromium() string {
 	return ""
 }
 
-// needBrowser skips a test where there is none.
+// needBrowser skips a test if there is no browser.
 func needBrowser(t *testing.T) {
 	t.Helper()
 	if chrome == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/airlock-run/airlock/infra/packages/registrytest"
 )
 
-// The page lists what the operator has added, and says so where there is nothing.
+// The page lists the packages that the operator has added, and says so if there are none.
 func TestPackagesPage(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

@@ -13,11 +13,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// odd is code that breaks wherever it is quoted badly.
+// odd is code that breaks if it is not quoted correctly.
 const odd = "// it's \"odd\": $HOME $(id) `id` \\ %s !1 \ufeff é 😀\nJSON\nEOF = '</script>'\n;[`it's " +
 	"\"${input.name}\" $HOME \\\\\u2028`, '\ufeff'.length, EOF, '\\ud800'.length]"
 
-// asked fills the page with what odd needs.
+// asked fills in the page with a request that runs odd.
 func (b bench) asked() {
 	b.t.Helper()
 	b.write(odd)
@@ -32,7 +32,7 @@ func (b bench) asked() {
 
 var oddResult = []any{"it's \"O'Neil \\ \"x\"\" $HOME \\\u2028", 1.0, "</script>", 1.0}
 
-// What is copied runs as it is: in a shell, as a Go program, in an MCP session; with a credential from the environment.
+// Copied text runs unchanged in a shell, as a Go program and in an MCP session, with a credential from the environment.
 func TestPlaygroundCopy(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -126,7 +126,8 @@ func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// A link holds the whole request and shows it when it is opened. Nothing runs by itself, and nothing reaches a server.
+// A link holds the whole request, and the page shows it when the link is opened. Nothing runs by itself, and the
+// server does not see the request.
 func TestPlaygroundShare(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -165,7 +166,7 @@ func TestPlaygroundShare(t *testing.T) {
 	})
 }
 
-// sameJSON compares but for the white space of JSON within it.
+// sameJSON compares texts, apart from white space in the JSON in them.
 func sameJSON(a, b string) bool {
 	plain := func(s string) string { return strings.NewReplacer(" ", "", `\n`, "").Replace(s) }
 	return plain(a) == plain(b)

@@ -12,10 +12,10 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// markup is text that would do something as markup.
+// markup is text that would run if it were taken for markup.
 const markup = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><svg onload="window.pwned=1">`
 
-// Whatever a guest prints, gives or throws, and whatever a link brings, is shown as the text that it is.
+// Whatever a guest prints, returns or throws, and whatever a link contains, is shown as text.
 func TestPlaygroundHostile(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -75,7 +75,7 @@ func TestPlaygroundHostile(t *testing.T) {
 	}
 }
 
-// Each example does in the page what it is kept to do.
+// Each example has its expected outcome in the page.
 func TestPlaygroundExamples(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -109,7 +109,7 @@ func TestPlaygroundExamples(t *testing.T) {
 	}
 }
 
-// The keyboard goes everywhere: out of the editor, along the tabs, and to what can be called.
+// The keyboard reaches everything: out of the editor, along the tabs, and to the list of what code can call.
 func TestPlaygroundKeyboard(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -142,7 +142,7 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		b.typed("#input", "}")
 		b.press(kb.Enter, kb.ModifierCtrl)
 		b.ended("completed")
-		// A limit is lowered by its field, and what cannot be is said there.
+		// A limit is lowered in its field, which also says why a value is refused.
 		b.click("#tab-limits")
 		b.typed("#outputBytes", "3")
 		b.write("for (let n = 0; n < 10; n++) console.log(n)")
@@ -193,8 +193,8 @@ func TestPlaygroundVisitor(t *testing.T) {
 	}
 	b.write("'kept through a login'")
 	b.wait(`sessionStorage.getItem("playground")?.includes("kept through a login")`)
-	// What checks the code as it is written may find before the run does that there is no session any more: then the
-	// page leaves by itself, and nothing that is waited for in it would come.
+	// The check of the code while it is written may notice before the run that the session has ended. The page then leaves
+	// by itself, and nothing else can be waited for in it.
 	eval[bool](b.tab,
 		`(void fetch("/logout", { method: "POST" }).then(() => document.querySelector("#run").click()), true)`)
 	logIn("execute")
@@ -205,7 +205,7 @@ func TestPlaygroundVisitor(t *testing.T) {
 	b.ended("completed")
 }
 
-// Whoever uses a screen reader or a keyboard is at no serious disadvantage, in any state of the page.
+// The page is accessible with a screen reader and a keyboard in each of its states.
 func TestPlaygroundAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

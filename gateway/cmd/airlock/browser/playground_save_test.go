@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is written in the playground is saved as a function, opened from its page and saved as its next version, which
-// keeps what the playground does not show.
+// Code of the playground is saved as a function, opened from its page and saved as its next version, which keeps what
+// the playground does not show.
 func TestPlaygroundSaves(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

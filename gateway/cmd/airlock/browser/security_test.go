@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What the scan found and the policy stopped, and whether the records are whole.
+// The page shows what the scan found and the policy stopped, and whether the records are complete.
 func TestSecurity(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -45,7 +45,7 @@ func TestSecurity(t *testing.T) {
 		`" && !document.querySelector("#execution").hidden`)
 }
 
-// A browser that stops something tells the gateway; ours have nothing to tell.
+// A browser reports violations of the policy to the gateway; our pages cause none.
 func TestPolicyReports(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -74,7 +74,7 @@ func TestPolicyReports(t *testing.T) {
 	}
 }
 
-// Every page can be used by everybody.
+// Every page is accessible.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

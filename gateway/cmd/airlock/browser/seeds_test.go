@@ -15,7 +15,7 @@ const (
 	hostileShown = scripts + `\u{202e}\u{2066}\u{200b}\u{ad}\u{e0041}\u{1b}[2J\u{7}\u{85}\u{2028}\u{3164}end`
 )
 
-// seeded runs one execution of each kind that the pages tell apart, and gives them by name.
+// seeded runs one execution of each kind that the pages distinguish, and returns their IDs by name.
 func (s *server) seeded(t *testing.T) map[string]execution.Result {
 	t.Helper()
 	all := map[string]execution.Result{}

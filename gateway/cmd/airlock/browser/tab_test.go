@@ -19,11 +19,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a page may take for what a test waits for: only a hang exceeds it.
+// patience is how long a test waits for a page. Only a page that hangs takes longer.
 const patience = 2 * time.Minute
 
-// tab is a page of a browser that nobody else uses: its cookies and storage are its own. What scripts throw, what the
-// policy stops and what the console calls an error fail the test, unless it was expected.
+// tab is a page of the browser with cookies and storage of its own. Exceptions of scripts, violations of the policy and
+// errors on the console fail the test unless it expects them.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -85,7 +85,7 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// expect says that the browser will complain, in words that have part in them.
+// expect makes the tab accept browser errors whose text contains part.
 func (b *tab) expect(part string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +101,7 @@ func (b *tab) isExpected(wrong string) bool {
 	return false
 }
 
-// in returns what an action does in the page; it must succeed in time.
+// in runs an action in the page. It must succeed in time.
 func in[T any](b *tab, action chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -113,13 +113,13 @@ func in[T any](b *tab, action chromedp.Action[T]) T {
 	return v
 }
 
-// ask sends a command of the protocol; it must succeed.
+// ask sends a command of the protocol, which must succeed.
 func ask[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.t.Helper()
 	return in(b, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 }
 
-// visible is the text of the page, for a message.
+// visible returns the visible text of the page, for a message.
 func (b *tab) visible() string {
 	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
 	defer cancel()
@@ -160,7 +160,7 @@ func (b *tab) wait(expression string) {
 	b.t.Fatalf("it never came to this: %s\nthe page has:\n%s", expression, b.visible())
 }
 
-// still does an action on an element again when the page has put another in its place between finding it and acting.
+// still repeats an action on an element if the page replaced the element between finding it and acting.
 func still(action chromedp.Action[chromedp.Void]) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		for {
@@ -173,7 +173,7 @@ func still(action chromedp.Action[chromedp.Void]) chromedp.Action[chromedp.Void]
 	}
 }
 
-// click clicks what a selector finds, once it is there to be seen.
+// click clicks what a selector finds once it is visible.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	in(b, still(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible)))
@@ -185,14 +185,14 @@ func (b *tab) typed(selector, text string) {
 	in(b, still(chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible)))
 }
 
-// text returns the visible text of the first element that a selector finds, once there is one.
+// text returns the visible text of the first element that a selector finds. It waits for one.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 	b.wait(`document.querySelector(` + quote(selector) + `)`)
 	return eval[string](b, `document.querySelector(`+quote(selector)+`).innerText`)
 }
 
-// path is where the page is.
+// path returns the path of the page.
 func (b *tab) path() string {
 	b.t.Helper()
 	return eval[string](b, `location.pathname + location.search`)
@@ -213,7 +213,7 @@ func (b *tab) look(width, height int64, theme string) {
 	}})
 }
 
-// screenshot leaves a picture of the whole page in the folder AIRLOCK_SCREENSHOTS, where that is set.
+// screenshot saves a picture of the whole page in the folder AIRLOCK_SCREENSHOTS, if that is set.
 func (b *tab) screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("AIRLOCK_SCREENSHOTS")
@@ -243,7 +243,7 @@ func (b *tab) fits(name string) {
 	}
 }
 
-// bypassPolicy lets the test's own tools run in pages to come, whatever their Content-Security-Policy.
+// bypassPolicy lets the test's own tools run in later pages, whatever their Content-Security-Policy.
 func (b *tab) bypassPolicy() {
 	b.t.Helper()
 	ask(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})

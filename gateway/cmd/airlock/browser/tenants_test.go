@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A tenant sees in the pages what the API would tell it, and no more.
+// A tenant sees in the pages what the API returns to it, and no more.
 func TestTenants(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -51,7 +51,7 @@ func TestTenants(t *testing.T) {
 	b.wait(`document.querySelector("#trouble").textContent.includes("needs the scope audit:read")`)
 }
 
-// A page whose credential runs out goes to the login.
+// A page whose credential expires goes to the login.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)

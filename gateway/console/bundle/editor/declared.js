@@ -1,5 +1,5 @@
-// Completion out of TypeScript declarations such as the gateway's: globals by name, and the members of objects after a
-// dot. Modules are completed by name in imports, and what code imports of them is like an object.
+// Completion from TypeScript declarations such as the gateway's: globals by name, and the members of objects after a
+// dot. Modules are completed by name in imports, and their imported names like objects.
 
 import { ifNotIn } from "@codemirror/autocomplete";
 
@@ -78,7 +78,7 @@ function modules(text) {
   return found;
 }
 
-// bound returns the members of what a name stands for that code imports, the last import of that name first.
+// bound returns the members of an imported name; the last import of the name comes first.
 function bound(code, name, known) {
   let found;
   for (const [, one, all, from, required, dynamic, path] of code.matchAll(imported)) {
@@ -91,7 +91,7 @@ function bound(code, name, known) {
   return found;
 }
 
-// inImport completes the name of a module, and what is between the braces of an import.
+// inImport completes the name of a module, and the names between the braces of an import.
 function inImport(context, known) {
   const path = context.matchBefore(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'][^"'\n]*/);
   if (path) return { from: path.from + path.text.search(/["']/) + 1, options: [...known.keys()].map((label) => ({ label, type: "namespace" })), validFor: /^[\w@/.-]*$/ };

@@ -1,5 +1,5 @@
-// The playground's editor: CodeMirror with what the playground needs of it. What playground/assets/plain.js makes of a text area has the
-// same shape, so the page does not care which of the two it has.
+// The playground's editor: CodeMirror with the extensions that the playground needs. playground/assets/plain.js has the
+// same interface over a text area, so the page works with either.
 //
 // Everything is mounted in a shadow root: there CodeMirror's styles are constructed sheets, which a strict
 // Content-Security-Policy permits, where in the document they would be <style> elements, which it does not.
@@ -71,8 +71,8 @@ function mount(parent, extensions, doc) {
   return new EditorView({ root, parent: root, state: EditorState.create({ doc, extensions: [look, colours, extensions] }) });
 }
 
-// replace does what would change more than one line. CodeMirror leaves that to the browser and reads the outcome, but a
-// browser joins and splits lines with inline styles, which the page's policy stops and reports.
+// replace carries out edits that change more than one line. CodeMirror leaves that to the browser and reads the
+// outcome, but a browser joins and splits lines with inline styles, which the page's policy stops and reports.
 function replace(event, view) {
   const { from, to } = view.state.selection.main;
   const deletes = event.inputType.startsWith("deleteContent");
@@ -130,7 +130,7 @@ export function create({ parent, label, value, language, onChange, onRun }) {
   };
 }
 
-// viewer shows TypeScript that cannot be edited; it gives a function that replaces the text.
+// viewer shows read-only TypeScript and returns a function that replaces the text.
 export function viewer({ parent, label, text }) {
   const view = mount(parent, [
     languages.typescript(), EditorState.readOnly.of(true), EditorView.editable.of(false), EditorView.lineWrapping,

@@ -3,7 +3,7 @@
 import { logIn, visitor } from "/assets/frame.js";
 import { ask } from "/assets/session.js";
 
-// Refused is what the gateway says when it does not do what was asked: the one line of its problem document.
+// Refused is the error of a request that the gateway refused: the detail of its problem document.
 export class Refused extends Error {
   constructor(status, problem, retryAfter) {
     super(problem.detail ?? problem.error ?? `the gateway answers ${status}`);
@@ -13,7 +13,7 @@ export class Refused extends Error {
   }
 }
 
-// allowance is what the caller may still ask for, as the last answer told.
+// allowance is the caller's remaining rate limit, from the last response.
 export const allowance = { limit: Infinity, remaining: Infinity, reset: 0 };
 
 // call returns a successful response, and throws an error to show for any other.
@@ -35,7 +35,7 @@ export async function call(path, { method = "GET", body, signal } = {}) {
   throw new Refused(answer.status, problem, Number(answer.headers.get("Retry-After")) || 0);
 }
 
-// events reads server-sent events (WHATWG HTML §9.2) as they come, each {name, id, data}.
+// events yields server-sent events (WHATWG HTML §9.2) as they arrive, each {name, id, data}.
 export async function* events(answer) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "", event = { name: "message", id: "", data: [] };

@@ -1,9 +1,9 @@
-// A request as something to run elsewhere.
+// A request as a command or program to run elsewhere.
 
 import { visitor } from "/assets/frame.js";
 
-// json writes a request so that it may stand inside a Go raw string too: a backtick or a byte order mark, which can only
-// be in its strings, as an escape.
+// json writes a request so that it is also valid inside a Go raw string: it escapes backticks and byte order marks,
+// which occur only in its strings.
 function json(value) {
   return JSON.stringify(value, null, 2).replaceAll("`", "\\u0060").replaceAll("\ufeff", "\\ufeff");
 }

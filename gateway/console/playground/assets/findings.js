@@ -1,14 +1,14 @@
-// What the policy finds in the code, while one types.
+// The findings of the policy in the code, while the visitor types.
 
 import { allowance, call } from "./api.js";
 import { el } from "/assets/dom.js";
 import { at, say } from "./page.js";
 
-const pause = 400; // ms without typing before anything is asked
+const pause = 400; // ms without typing before the code is checked
 const grave = { critical: "error", high: "error", medium: "warning", low: "info" };
 
-// watch returns a function to call after each change. request returns the code to check; found receives the diagnostics.
-// The last third of what the caller may ask for in a minute is left for running.
+// watch returns a function to call after each change. request returns the code to check; found receives the
+// diagnostics. It leaves the last third of the caller's rate limit for runs.
 export function watch({ request, found, go }) {
   let timer = 0, asking = null;
   function later(ms) {
@@ -47,7 +47,7 @@ function verdict(state, text) {
   say(at("verdict"), text);
 }
 
-// show lists what was found, and gives it as diagnostics.
+// show lists the findings and returns them as diagnostics.
 function show({ findings, syntaxError, policy, decision, analysis }, go) {
   const list = syntaxError ? [{ severity: "syntax", category: "syntax error", ...syntaxError }, ...findings] : findings;
   at("findings").replaceChildren(...list.map((f) => {

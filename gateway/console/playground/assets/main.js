@@ -1,4 +1,4 @@
-// The playground: puts together the editor, the fields around it, runs and what they show.
+// The playground: connects the editor, the fields around it, the runs and their output.
 
 import { el } from "/assets/dom.js";
 import { visitor } from "/assets/frame.js";
@@ -59,7 +59,7 @@ function mark() {
   editor.mark([...found, ...thrown]);
 }
 
-// changed follows every change of the code or of what goes with it.
+// changed updates the page after every change of the code or of a field.
 function changed() {
   if (thrown.length > 0) { thrown = []; mark(); }
   check();
@@ -67,7 +67,7 @@ function changed() {
 }
 
 let keeping = 0;
-// keep holds what was written for this tab, across a reload or a login.
+// keep stores the code and the fields of this tab, for a reload or a login.
 function keep() {
   clearTimeout(keeping);
   keeping = setTimeout(() => {
@@ -87,7 +87,7 @@ function load(request) {
   judgeInput();
 }
 
-// request returns the request that the fields describe, and shows an error beside the field that has it.
+// request returns the request that the fields describe, and shows an error beside an invalid field.
 function request() {
   try {
     return read(editor.value);
@@ -128,7 +128,7 @@ async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return false; // refused, or the page did not come by https: the text is shown, and can be selected
+    return false; // refused, or the page was not loaded over https: the text is shown, and can be selected
   }
 }
 
@@ -210,7 +210,7 @@ function draft() {
   }
 }
 
-// complete makes the editor complete what code of the chosen policy can call and import.
+// complete makes the editor complete the names that code of the chosen policy can call and import.
 async function complete() {
   const policy = at("policy").value;
   const imports = await (await call(`/api/packages.d.ts?policy=${encodeURIComponent(policy)}`)).text();

@@ -1,5 +1,5 @@
-// The editor without CodeMirror: the page's own text area, with line numbers that carry marks. It has the shape of what
-// the bundled editor.js creates.
+// The editor without CodeMirror: the page's own text area, with line numbers that carry marks. It has the interface of
+// the bundled editor.js.
 
 import { el } from "/assets/dom.js";
 

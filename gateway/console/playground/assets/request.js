@@ -1,4 +1,4 @@
-// The execution request that the page's fields make, and the other way round.
+// Converts the page's fields to an execution request and back.
 
 import { bytes } from "/assets/format.js";
 import { at } from "./page.js";
@@ -38,7 +38,7 @@ function number(id) {
   return field.valueAsNumber;
 }
 
-// fill sets the fields by a request; what it does not have becomes empty. It gives the code.
+// fill sets the fields from a request, clears those that it lacks, and returns its code.
 export function fill(request) {
   at("language").value = request.language === "typescript" ? "typescript" : "javascript";
   choose(at("policy"), request.policy ?? "standard");
@@ -49,20 +49,20 @@ export function fill(request) {
   return String(request.code ?? "");
 }
 
-// choose selects a tier; one that the gateway does not have stays the choice, and running it says so.
+// choose selects a tier. An unknown tier stays selected, and a run reports it.
 function choose(select, name) {
   if (![...select.options].some((o) => o.value === name)) select.add(new Option(name, name));
   select.value = name;
 }
 
-// offer fills in the gateway's tiers, and keeps the choice.
+// offer fills in the gateway's tiers and keeps the selection.
 export function offer(tiers) {
   const select = at("policy"), chosen = select.value;
   select.replaceChildren(...tiers.map((tier) => new Option(tier.name, tier.name)));
   choose(select, chosen);
 }
 
-// show writes what a tier allows next to the fields that lower it.
+// show writes the limits of a tier next to the fields that lower them.
 export function show(tier) {
   for (const field of document.querySelectorAll("[data-of]")) {
     const own = tier ? tier[field.dataset.of] / Number(field.dataset.unit ?? 1) : "";
@@ -77,7 +77,7 @@ export function show(tier) {
     `${tier.name} gives a guest ${network}, ${files}, ${tier.eval ? "eval" : "no eval"}, ${modules}, code of up to ${bytes(tier.codeBytes)}; what is found to be ${tier.blockLevel} danger or more is refused.`;
 }
 
-// allowed returns what a request may use under a tier, by the names of the result's usage.
+// allowed returns the limits of a request under a tier, by the names of the result's usage.
 export function allowed(request, tier) {
   if (!tier) return {};
   const lower = (own, asked) => Math.min(own, asked || own);

@@ -1,10 +1,10 @@
-// Saves what is written as a version of a function.
+// Saves the code as a version of a function.
 
 import { call, part } from "/assets/api.js";
 import { definitionOf } from "/assets/definition.js";
 
-// save saves a request under a name and returns the saved version. What a request does not say, such as the environment
-// and the schedule, stays as the function has it.
+// save saves a request under a name and returns the saved version. The parts that a request lacks, such as the
+// environment and the schedule, keep the function's values.
 export async function save(name, { code, language, policy, timeout, memory, limits }) {
   const path = `/api/functions/${part(name)}`;
   const had = await call(path).catch((error) => {

@@ -1,7 +1,7 @@
-// A request as the fragment of an address: JSON, compressed, in base64url. Browsers send a fragment to nobody.
+// A request as the fragment of an address: JSON, compressed, in base64url. Browsers never send a fragment to a server.
 
 const prefix = "#r=";
-// A gateway takes no larger body by default; a link that unpacks to more was not made here.
+// The default limit of a gateway's bodies; a link that unpacks to more was not made here.
 const largest = 1 << 20;
 
 export async function encode(request) {
@@ -38,7 +38,7 @@ async function whole(stream) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-// read iterates over a ReadableStream, for browsers that cannot.
+// read iterates over a ReadableStream, for browsers that cannot do so.
 async function* read(stream) {
   const reader = stream.getReader();
   try {

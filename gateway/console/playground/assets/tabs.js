@@ -1,4 +1,5 @@
-// Tabs as the ARIA Authoring Practices describe them: arrows, Home and End move, and what has the focus is shown.
+// Tabs as the ARIA Authoring Practices describe them: arrows, Home and End move the focus, and the tab with the focus
+// is shown.
 
 export function tabs(list) {
   const all = [...list.querySelectorAll("[role=tab]")];

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A preparation that cannot be interrupted keeps neither the limit nor a signal waiting.
+// A preparation that cannot be interrupted delays neither the limit nor a signal.
 func TestPreparationEndsWithTheCommand(t *testing.T) {
 	t.Parallel()
 	endless := "enum E{" + strings.Repeat("a,", 40_000) + "}"
@@ -22,7 +22,7 @@ func TestPreparationEndsWithTheCommand(t *testing.T) {
 	}
 }
 
-// A store that never answers does not keep the command from ending at a signal.
+// The command ends at a signal even if the record store never answers.
 func TestSignalEndsWhatCannotBeInterrupted(t *testing.T) {
 	t.Parallel()
 	asked, release := make(chan struct{}, 10), make(chan struct{})
