@@ -8,29 +8,29 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/airlock-run/airlock/infra/check/rooms"
+	"github.com/airlock-run/airlock/infra/check/imports"
 )
 
 // TestImportRules holds the packages against the import table. Unlike infra/check it also sees what they link.
 func TestImportRules(t *testing.T) {
 	for _, p := range listPackages(t) {
-		for _, line := range rooms.Violations(p) {
+		for _, line := range imports.Violations(p) {
 			t.Error(line)
 		}
 	}
 }
 
-func listPackages(t *testing.T) []rooms.Package {
+func listPackages(t *testing.T) []imports.Package {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps=false", "-json=ImportPath,Name,Imports,Deps",
-		rooms.Module+"...")
+		imports.Module+"...")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	var packages []rooms.Package
+	var packages []imports.Package
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p rooms.Package
+		var p imports.Package
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
 			return packages
 		} else if err != nil {
