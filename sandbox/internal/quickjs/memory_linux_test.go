@@ -52,7 +52,8 @@ func TestCloseOfUnfinishedImage(t *testing.T) {
 	}
 }
 
-// TestWritten checks that both ways to ask the kernel find the written pages, and no others.
+// TestWritten checks that both ways to ask the kernel find the written pages, and no others but those that were only
+// read: some kernels give a page that is read a page of zeros of its own instead of the one that all share.
 func TestWritten(t *testing.T) {
 	b, err := newBacking(make([]byte, 64*osPage))
 	if err != nil {
@@ -71,15 +72,13 @@ func TestWritten(t *testing.T) {
 	for _, page := range want {
 		mem[page*osPage] = 1
 	}
-	pages, ok := b.scanned(mem, 80*osPage)
-	t.Logf("the kernel has PAGEMAP_SCAN: %t", ok)
-	if ok && !slices.Equal(pages, want) {
-		t.Errorf("scanned %v, want %v", pages, want)
-	}
-	pages, ok = b.read(mem, 80*osPage)
-	pages = slices.DeleteFunc(pages, func(p uint32) bool { return mem[p*osPage] == 0 }) // pages that were only read
-	if ok && !slices.Equal(pages, want) {
-		t.Errorf("read %v, want %v", pages, want)
+	for name, find := range map[string]func([]byte, uint64) ([]uint32, bool){"scanned": b.scanned, "read": b.read} {
+		pages, ok := find(mem, 80*osPage)
+		t.Logf("%s: the kernel offers it: %t", name, ok)
+		written := slices.DeleteFunc(slices.Clone(pages), func(p uint32) bool { return p%2 == 0 && mem[p*osPage] == 0 })
+		if ok && !slices.Equal(written, want) {
+			t.Errorf("%s %v, want %v and perhaps even ones, which were read", name, pages, want)
+		}
 	}
 	if err := errors.Join(unmapRange(mem), b.close()); err != nil {
 		t.Error(err)
