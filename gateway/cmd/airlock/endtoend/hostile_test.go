@@ -22,12 +22,18 @@ func TestHostile(t *testing.T) {
 	for _, mode := range []string{"off", "patient"} {
 		t.Run("policy "+mode, func(t *testing.T) {
 			s := serve(t, mode, 2)
-			before := restarts(s)
+			before, repeated := restarts(s), 0
 			for _, file := range files {
 				attack(t, s, file, mode == "patient")
-			}
-			if after := restarts(s); after != before {
-				t.Errorf("function processes were replaced %d times", after-before)
+				// On a busy machine a process may be killed because it ended its guest too late. One that the guest
+				// ended is lost again.
+				for tries := 0; restarts(s) != before; tries++ {
+					if repeated++; tries == 3 || repeated > 10 {
+						t.Fatalf("%s: function processes were replaced, with %d repeated attacks", file, repeated)
+					}
+					before = restarts(s)
+					attack(t, s, file, mode == "patient")
+				}
 			}
 		})
 	}
