@@ -38,6 +38,10 @@ func (q Query) Selects(r Record) bool {
 		(q.Until.IsZero() || r.Time.Before(q.Until))
 }
 
+// MaxPage bounds the stored lines of the records of a page in bytes, as records may contain code and requests. It has
+// room for any one record.
+const MaxPage = MaxBytes
+
 // A Page is one page of a list. Next is empty on the last page.
 type Page struct {
 	Items []Record

@@ -20,8 +20,9 @@ const (
 	maxLimit     = 500
 	// maxScan bounds what one List reads; it then returns a short page and a cursor.
 	maxScan = 256 << 20
-	// matchCost is what a byte of a returned record counts of maxScan: a page is at most about 32 MiB of records.
-	matchCost = 8
+	// matchCost is what a byte of a record that matches counts of maxScan: one List keeps no more than audit.MaxPage of
+	// what it reads.
+	matchCost = maxScan / audit.MaxPage
 )
 
 // List returns records newest first, by the time they were received. It reads the days' files backwards, without an
@@ -45,7 +46,8 @@ func (s *Store) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 	if err != nil {
 		return audit.Page{}, err
 	}
-	w := walk{ctx: ctx, query: q, limit: min(limit, maxLimit), budget: maxScan, items: []audit.Record{}}
+	w := walk{ctx: ctx, query: q, limit: min(limit, maxLimit), budget: maxScan, room: audit.MaxPage,
+		items: []audit.Record{}}
 	for _, day := range slices.Backward(days) {
 		switch {
 		case c.Day != "" && day > c.Day:
@@ -105,7 +107,7 @@ func (t *tree) listDay(w *walk, from cursor) (*cursor, error) {
 			return nil, err
 		}
 		if r, ok := w.match(line); ok {
-			held.add(r, offset)
+			held.add(row{r, offset, len(line)})
 		}
 	}
 	pause := func() *cursor { return &cursor{Day: from.Day, Low: lines.pos(), Held: held.offsets()} }
@@ -114,10 +116,9 @@ func (t *tree) listDay(w *walk, from cursor) (*cursor, error) {
 			return nil, err
 		}
 		for held.ready() {
-			if len(w.items) == w.limit {
+			if !w.take(&held) {
 				return pause(), nil
 			}
-			w.items = append(w.items, held.take())
 		}
 		if w.budget < 0 {
 			return pause(), nil
@@ -132,14 +133,13 @@ func (t *tree) listDay(w *walk, from cursor) (*cursor, error) {
 		w.budget -= len(line)
 		if r, ok := w.match(line); ok {
 			w.budget -= (matchCost - 1) * len(line)
-			held.add(r, offset)
+			held.add(row{r, offset, len(line)})
 		}
 	}
 	for len(held.rows) > 0 {
-		if len(w.items) == w.limit {
+		if !w.take(&held) {
 			return pause(), nil
 		}
-		w.items = append(w.items, held.take())
 	}
 	return nil, nil
 }
@@ -175,8 +175,21 @@ type walk struct {
 	ctx    context.Context
 	query  audit.Query
 	limit  int
-	budget int
+	budget int // of what it reads
+	room   int // of what it returns
 	items  []audit.Record
+}
+
+// take moves the newest record of a window to the page. It reports whether the page had room for it.
+func (w *walk) take(from *window) bool {
+	next := from.newest()
+	if len(w.items) == w.limit || len(w.items) > 0 && next.size > w.room {
+		return false
+	}
+	w.room -= next.size
+	w.items = append(w.items, next.record)
+	from.drop()
+	return true
 }
 
 // match decodes a line when the query wants it.

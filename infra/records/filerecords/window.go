@@ -1,6 +1,7 @@
 package filerecords
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -22,18 +23,16 @@ type window struct {
 
 type row struct {
 	record audit.Record
-	offset int64
+	offset int64 // of its line
+	size   int
 }
 
-func (w *window) add(r audit.Record, offset int64) {
-	w.ended = ended(r)
-	at, _ := slices.BinarySearchFunc(w.rows, r, func(e row, r audit.Record) int {
-		if c := e.record.Time.Compare(r.Time); c != 0 {
-			return c
-		}
-		return strings.Compare(e.record.ID, r.ID)
+func (w *window) add(r row) {
+	w.ended = ended(r.record)
+	at, _ := slices.BinarySearchFunc(w.rows, r, func(a, b row) int {
+		return cmp.Or(a.record.Time.Compare(b.record.Time), strings.Compare(a.record.ID, b.record.ID))
 	})
-	w.rows = slices.Insert(w.rows, at, row{r, offset})
+	w.rows = slices.Insert(w.rows, at, r)
 }
 
 func (w *window) ready() bool {
@@ -41,13 +40,10 @@ func (w *window) ready() bool {
 	return n > maxHeld || n > 1 && !w.rows[n-1].record.Time.Before(w.ended)
 }
 
-// take removes the newest record.
-func (w *window) take() audit.Record {
-	n := len(w.rows) - 1
-	r := w.rows[n].record
-	w.rows = w.rows[:n]
-	return r
-}
+// newest returns the newest record, which drop removes.
+func (w *window) newest() row { return w.rows[len(w.rows)-1] }
+
+func (w *window) drop() { w.rows = slices.Delete(w.rows, len(w.rows)-1, len(w.rows)) }
 
 func (w *window) offsets() []int64 {
 	var all []int64

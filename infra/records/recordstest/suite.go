@@ -58,6 +58,7 @@ func Run(t *testing.T, s Suite) {
 		{"list", listing},
 		{"filters", filters},
 		{"cursors", cursors},
+		{"large pages", largePages},
 		{"closed", closed},
 		{"writers at once", writersAtOnce},
 		{"one id, many writers", oneID},

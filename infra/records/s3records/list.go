@@ -19,8 +19,6 @@ const (
 	maxReads = 1000
 	// maxKeys is the number of keys above which a step back in time is made smaller.
 	maxKeys = 2000
-	// maxPage bounds the records of a page in bytes.
-	maxPage = 32 << 20
 )
 
 // List returns records newest first, by their IDs. S3 lists forwards only, so List goes back in time in steps that
@@ -132,7 +130,7 @@ func (w *walk) take(ctx context.Context, day string, keys []string) error {
 			return nil
 		}
 		w.bytes += len(line)
-		if len(w.items) == w.limit || len(w.items) > 0 && w.bytes > maxPage {
+		if len(w.items) == w.limit || len(w.items) > 0 && w.bytes > audit.MaxPage {
 			w.next = w.at.String()
 			return errPage
 		}
