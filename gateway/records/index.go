@@ -25,6 +25,7 @@ type Index interface {
 	// Summary returns the totals over the tenant and time of a query.
 	Summary(ctx context.Context, q audit.Query) (audit.Summary, error)
 	// Threats returns the newest records of a query, by tenant and time, whose score is above 0; at most q.Limit.
+	// They have no content.
 	Threats(ctx context.Context, q audit.Query) ([]audit.Record, error)
 	// Series returns the totals over each step from q.Since to q.Until, which are whole steps apart.
 	Series(ctx context.Context, q audit.Query, step time.Duration) ([]audit.Summary, error)
@@ -50,7 +51,7 @@ func Totals(ctx context.Context, store Store, q audit.Query) (sum audit.Summary,
 	return sum, complete, err
 }
 
-// Threats returns the newest records of a query that have a score, at most 20.
+// Threats returns the newest records of a query that have a score, at most 20, without their content.
 func Threats(ctx context.Context, store Store, q audit.Query) (threats []audit.Record, err error) {
 	most := scannedRecords
 	if index, ok := store.(Index); ok {
@@ -66,7 +67,7 @@ func Threats(ctx context.Context, store Store, q audit.Query) (threats []audit.R
 	}
 	_, err = scan(ctx, store, q, most, func(r audit.Record) bool {
 		if audit.OutlineOf(r).Score > 0 {
-			threats = append(threats, r)
+			threats = append(threats, r.WithoutContent())
 		}
 		return len(threats) < recentThreats
 	})

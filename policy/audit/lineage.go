@@ -68,8 +68,7 @@ func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 		}
 		for _, e := range page.Items {
 			if k := r.follows(e, of); k > 0 && k < n && found[k-1].ID == "" {
-				e.Code, e.Request, e.Journal = "", nil, nil // they may be large, and are read again
-				found[k-1], missing, of = e, missing-1, cmp.Or(e.ForkOf, of)
+				found[k-1], missing, of = e.WithoutContent(), missing-1, cmp.Or(e.ForkOf, of)
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {

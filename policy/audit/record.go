@@ -30,6 +30,12 @@ type Record struct {
 	Chain Chain `json:"chain"`
 }
 
+// WithoutContent returns r without its code, its request and its journal, which may be large.
+func (r Record) WithoutContent() Record {
+	r.Code, r.Request, r.Journal = "", nil, nil
+	return r
+}
+
 // Source describes the code that an execution was asked to run.
 type Source struct {
 	CodeSHA256 string `json:"codeSha256"`

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -21,8 +22,6 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 500
-	// maxPage bounds the lines of a page in bytes, as records may contain code and requests.
-	maxPage = 32 << 20
 )
 
 // place is a record's position in the order of time, and the position of its line.
@@ -61,15 +60,19 @@ func (x *Index) List(ctx context.Context, q audit.Query) (audit.Page, error) {
 		places = places[:limit]
 		page.Next = places[limit-1].cursor()
 	}
-	var n int
-	if page.Items, n, err = x.load(ctx, places); n < len(places) {
-		page.Next = places[max(n, 1)-1].cursor()
+	items, n, err := x.load(ctx, places)
+	if err != nil {
+		return audit.Page{}, err
 	}
-	return page, err
+	page.Items = items
+	if n < len(places) {
+		page.Next = places[n-1].cursor()
+	}
+	return page, nil
 }
 
 // Threats returns the newest records of a query's tenant and time whose score is above 0, at most q.Limit (default
-// 50, at most 500).
+// 50, at most 500), without their content.
 func (x *Index) Threats(ctx context.Context, q audit.Query) ([]audit.Record, error) {
 	if err := x.fresh(ctx); err != nil {
 		return nil, err
@@ -91,8 +94,18 @@ func (x *Index) Threats(ctx context.Context, q audit.Query) ([]audit.Record, err
 	if err != nil {
 		return nil, fmt.Errorf("list threats: %w", x.noted(err))
 	}
-	records, _, err := x.load(ctx, places)
-	return records, err
+	var threats []audit.Record
+	for len(places) > 0 {
+		records, n, err := x.load(ctx, places)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			threats = append(threats, r.WithoutContent())
+		}
+		places = places[n:]
+	}
+	return threats, nil
 }
 
 // places returns the first records after from. A list by tenant, function, status or policy is merged from the lists
@@ -220,26 +233,26 @@ func (x *Index) find(ctx context.Context, index, where string, args []any, limit
 	return all, rows.Err()
 }
 
-// load reads the records at the first n places from the store: as many as maxPage allows, and at least one. Several
-// goroutines decode them.
+// load reads the records at the first n places from the store: as many as audit.MaxPage allows, and at least one.
+// Several goroutines decode them.
 func (x *Index) load(ctx context.Context, places []place) (_ []audit.Record, n int, err error) {
-	found, room := make(map[place][]byte, len(places)), maxPage
+	found, room := make(map[place][]byte, len(places)), audit.MaxPage
 	for some := len(places); n < len(places); {
 		some = min(some, len(places)-n)
-		size, err := x.read(ctx, places[n:n+some], room, found)
-		if errors.Is(err, errLarge) && some == 1 && n > 0 {
+		lines, size, err := x.read(ctx, places[n:n+some], room)
+		if err == nil {
+			maps.Copy(found, lines)
+			n, room = n+some, room-size
+			continue
+		}
+		full := errors.Is(err, errLarge)
+		if full && some == 1 && n > 0 {
 			break
 		}
-		switch {
-		case err == nil:
-			n, room = n+some, room-size
-		case !errors.Is(err, errLarge):
+		if !full || some == 1 {
 			return nil, 0, fmt.Errorf("read records: %w", err)
-		case some > 1:
-			some = (some + 3) / 4
-		default:
-			room = math.MaxInt
 		}
+		some = (some + 3) / 4
 	}
 	places = places[:n]
 	records := make([]audit.Record, len(places))
@@ -262,16 +275,20 @@ func (x *Index) load(ctx context.Context, places []place) (_ []audit.Record, n i
 // errLarge is the error of reading more than there is room for.
 var errLarge = errors.New("the records are too large")
 
-// read adds the lines at places to found, and returns their size.
-func (x *Index) read(ctx context.Context, places []place, room int, found map[place][]byte) (size int, err error) {
+// read returns the lines at places, and their size. It returns none if they are larger than room.
+func (x *Index) read(ctx context.Context, places []place, room int) (_ map[place][]byte, size int, err error) {
+	lines := make(map[place][]byte, len(places))
 	err = x.feed.lines(ctx, places, func(at place, line []byte) error {
 		if size += len(line); size > room {
 			return errLarge
 		}
-		found[at] = bytes.Clone(line)
+		lines[at] = bytes.Clone(line)
 		return nil
 	})
-	return size, err
+	if err != nil {
+		return nil, 0, err
+	}
+	return lines, size, nil
 }
 
 // ownMark is the prefix of an index's cursors. No store's cursor has it.
