@@ -96,11 +96,10 @@ type ending struct {
 
 const (
 	// A busy process's memory is sampled when it could have reached its limit at growth, in bytes a second, which is
-	// about what a kernel gives to two processors. The interval is at least sampling and at most four times that. A
-	// process that the kernel keeps within a ceiling is sampled after seldom.
+	// about what a kernel gives to two processors. The interval is at least sampling and at most four times that. It is
+	// four times as long while the kernel keeps the process within a ceiling.
 	sampling = 20 * time.Millisecond
 	growth   = 6 << 30
-	seldom   = time.Second
 	// settling bounds the wait for the answer of a process that has ended; reading bounds the reading of it, all of
 	// which is in our socket buffers.
 	settling = 20 * time.Millisecond
@@ -208,12 +207,13 @@ func (p *Pool) await(ctx context.Context, proc *process, c *call, cancelID strin
 }
 
 // nextSample returns when to sample the memory of a process again that has some bytes left. ceiling reports whether
-// the kernel ends it if it grows far beyond them.
+// the kernel bounds what the process can take until then.
 func nextSample(room int64, ceiling bool) time.Duration {
+	next := min(max(time.Duration(float64(room)/growth*float64(time.Second)), sampling), 4*sampling)
 	if ceiling {
-		return seldom
+		next *= 4
 	}
-	return min(max(time.Duration(float64(room)/growth*float64(time.Second)), sampling), 4*sampling)
+	return next
 }
 
 // drain reads what a process had sent before it ended. It reports whether that was a whole answer.

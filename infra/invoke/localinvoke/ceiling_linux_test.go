@@ -33,7 +33,7 @@ func reserves(code string) (json.RawMessage, bool) {
 	return json.RawMessage(strconv.Itoa(given)), true
 }
 
-// A sealed process that runs for long cannot outgrow its memory between two samples, because the kernel refuses it
+// What a sealed process that runs for long can take between two samples is bounded, because the kernel refuses it
 // further addresses. The next execution has them again.
 func TestCeiling(t *testing.T) {
 	cfg := config(t)

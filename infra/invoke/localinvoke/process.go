@@ -199,7 +199,7 @@ func (p *process) hand(c *call) bool {
 	}
 }
 
-// owed returns the unfinished call of a process that answers over a link; nil if there is none.
+// owed returns the unfinished call of the process; nil if there is none.
 func (p *process) owed() *call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -273,8 +273,9 @@ func (p *process) killDuring(c *call, why cause) {
 	}
 }
 
-// underCeiling reports whether the kernel refuses the process more than so many further bytes of address space until it
-// has answered c, which it is told to. A Go program ends when it is refused memory. Only a sealed process has a
+// underCeiling has the kernel refuse the process more than so many further bytes of address space until it has answered
+// c. It reports whether the kernel does. Between two samples the process then takes at most that many bytes of memory,
+// and those that it had reserved before. A Go program ends when it is refused memory. Only a sealed process has a
 // ceiling: another program may reserve addresses without end and use few.
 func (p *process) underCeiling(c *call, further int64) bool {
 	p.mu.Lock()
