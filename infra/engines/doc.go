@@ -21,7 +21,7 @@
 //   - seccomp leaves computing, and reading and writing the one open descriptor (lockdown.EnginePrograms). There is no
 //     call that takes a path, an address or another process, and none that starts a program or a thread. Without a JIT
 //     compiler no memory becomes executable.
-//   - Landlock denies all files and ports, in case that the filter lets a call through.
+//   - Landlock denies all files and ports, in case the filter lets a call through.
 //   - The process has one descriptor, a socket to its user, and an empty environment.
 //   - RLIMIT_DATA bounds its memory. It dies with the pool, and its user kills it.
 //

@@ -2,6 +2,8 @@ package engines
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -12,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pages are the memory pages of a fork that a job uses. The kernel would map each with a fault, when the job first uses
-// it; it maps all of them ahead for the price of some of those faults.
+// pages are the memory pages of a fork that a job uses. Without them, each first use of a page is a fault. To map all
+// of them at once takes less time than those faults.
 type pages struct {
 	written, read []unix.RemoteIovec // one byte of each page
 	values        []byte             // the bytes of those that are written, which they keep
@@ -22,13 +24,16 @@ type pages struct {
 // vector is the most that the kernel reads or writes in one call.
 const vector = 1024
 
-// give maps the pages of a process that stands where the template does.
+// give maps the pages of a process that stands where the template does. No pages are none to map.
 func (p *pages) give(pid int) error {
+	if p == nil {
+		return nil
+	}
 	for at := 0; at < len(p.written); at += vector {
 		part := p.written[at:min(at+vector, len(p.written))]
 		n, err := unix.ProcessVMWritev(pid, local(p.values[at:at+len(part)]), part, 0)
 		if err != nil || n != len(part) {
-			return fmt.Errorf("copy %d of %d pages: %w", n, len(part), err)
+			return fmt.Errorf("copy %d of %d pages: %w", n, len(part), cmp.Or(err, error(unix.EFAULT)))
 		}
 	}
 	return look(pid, p.read, make([]byte, len(p.read)))
@@ -40,7 +45,7 @@ func look(pid int, at []unix.RemoteIovec, into []byte) error {
 		part := at[:min(vector, len(at))]
 		n, err := unix.ProcessVMReadv(pid, local(into[:len(part)]), part, 0)
 		if err != nil || n != len(part) {
-			return fmt.Errorf("read %d of %d pages: %w", n, len(part), err)
+			return fmt.Errorf("read %d of %d pages: %w", n, len(part), cmp.Or(err, error(unix.EFAULT)))
 		}
 		at, into = at[len(part):], into[len(part):]
 	}
@@ -74,7 +79,8 @@ func pagesOf(pid int) (map[uint64]byte, error) {
 	defer pagemap.Close()
 	all := map[uint64]byte{}
 	size := uint64(os.Getpagesize())
-	for lines := bufio.NewScanner(areas); lines.Scan(); {
+	lines := bufio.NewScanner(areas)
+	for lines.Scan() {
 		var from, to uint64
 		var allowed string
 		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s", &from, &to, &allowed); err != nil {
@@ -101,6 +107,9 @@ func pagesOf(pid int) (map[uint64]byte, error) {
 			all[from] = known
 		}
 	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read a map of memory: %w", err)
+	}
 	return all, nil
 }
 
@@ -126,7 +135,7 @@ func used(before, after map[uint64]byte) *pages {
 }
 
 // rehearse makes a fork do a job, and so learns which pages jobs use. The fork runs no guest.
-func (t *template) rehearse(cfg Config) error {
+func (t *template) rehearse(ctx context.Context, cfg Config) error {
 	if len(cfg.Rehearsal) == 0 {
 		return nil
 	}
@@ -142,19 +151,20 @@ func (t *template) rehearse(cfg Config) error {
 	if err := child.release(); err != nil {
 		return err
 	}
-	if _, err := p.Conn.Write(cfg.Rehearsal); err != nil {
-		return fmt.Errorf("rehearse a job: %w", err)
-	}
-	if err := readyLine(p.Conn, cfg.StartTimeout); err != nil {
+	if err := converse(ctx, p.Conn, cfg.Rehearsal, cfg.StartTimeout); err != nil {
 		return fmt.Errorf("rehearse a job: %w", err)
 	}
 	after, err := pagesOf(p.PID)
 	if err != nil {
 		return err
 	}
-	t.pages = used(before, after)
-	t.pages.values = make([]byte, len(t.pages.written))
-	return look(t.thread.id, t.pages.written, t.pages.values)
+	pages := used(before, after)
+	pages.values = make([]byte, len(pages.written))
+	if err := look(t.thread.id, pages.written, pages.values); err != nil {
+		return err
+	}
+	t.pages = pages
+	return nil
 }
 
 // weigh returns how much memory the template has, and how much of its own each process has that waits for its job.

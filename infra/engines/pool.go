@@ -27,8 +27,8 @@ type Config struct {
 	Program []byte
 	// Warm is a line that the template reads once it is ready. It then prints that it is ready again.
 	Warm []byte
-	// Rehearsal is a job. One process of each template does it and prints that it is ready, and the memory that it has
-	// then used is what other processes get ahead of their job.
+	// Rehearsal is a job. One process of each template does it and prints that it is ready. The memory that it used for
+	// that is mapped in the other processes ahead of their job. If the rehearsal fails, none is.
 	Rehearsal []byte
 	// Env is its whole environment.
 	Env []string
@@ -136,7 +136,8 @@ func (p *Pool) Made() int64 { return p.made.Load() }
 // Live returns how many processes exist, besides the template.
 func (p *Pool) Live() int64 { return p.live.Load() }
 
-// Memory returns how many bytes the template has, and how many of its own each process has that waits for a guest.
+// Memory returns how many bytes the template has, and how many of its own each process has that waits for a guest;
+// 0 if they are unknown.
 func (p *Pool) Memory() (template, process int64) { return p.whole.Load(), p.each.Load() }
 
 // Take returns a process that may have so many bytes of memory beyond those of its start. The caller kills it.
@@ -222,7 +223,7 @@ func (p *Pool) fromOne(ctx context.Context, onReady func()) error {
 	}
 	whole, each, err := t.weigh()
 	if err != nil {
-		return err
+		p.cfg.Logger.Warn("the memory of the engine is unknown", "engine", p.cfg.Name, "error", err)
 	}
 	p.whole.Store(whole)
 	p.each.Store(each)
@@ -262,11 +263,18 @@ func Output(ctx context.Context, env []string, program string, arguments ...stri
 	return string(out), nil
 }
 
-// readyLine reads the line that a template prints when it is ready. What it prints instead says why it is not.
-func readyLine(conn net.Conn, within time.Duration) error {
-	if err := conn.SetReadDeadline(time.Now().Add(within)); err != nil {
-		return err
-	}
+// converse sends an engine a line and waits until the engine prints that it is ready. What it prints instead says why
+// it is not.
+func converse(ctx context.Context, conn net.Conn, line []byte, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	written := make(chan error, 1)
+	go func() {
+		_, err := conn.Write(line)
+		written <- err
+	}()
 	var text []byte
 	buffer := make([]byte, 4<<10)
 	for !strings.HasSuffix(string(text), "{\"ready\":1}\n") {
@@ -279,5 +287,8 @@ func readyLine(conn net.Conn, within time.Duration) error {
 			return errors.Join(fmt.Errorf("the engine did not become ready: %.2000q", text), err)
 		}
 	}
-	return conn.SetReadDeadline(time.Time{})
+	if err := <-written; err != nil {
+		return fmt.Errorf("send the engine a line: %w", err)
+	}
+	return nil
 }

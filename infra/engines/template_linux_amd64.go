@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -25,8 +26,9 @@ type template struct {
 	// courier takes the socket of each fork to it.
 	courier *net.UnixConn
 	walls   []string
-	// pages are those that forks get ahead of their job.
+	// pages are those that forks get ahead of their job; nil for none.
 	pages *pages
+	log   *slog.Logger
 
 	// Offsets in the scratch memory of the thread, and so in that of every fork.
 	program uint64 // sock_fprog
@@ -52,7 +54,7 @@ func newTemplate(ctx context.Context, cfg Config) (_ *template, err error) {
 		return nil, err
 	}
 	defer closeAll(courierEnd)
-	t := &template{courier: courier}
+	t := &template{courier: courier, log: cfg.Logger.With("engine", cfg.Name)}
 	defer func() {
 		if err != nil {
 			t.close()
@@ -67,38 +69,28 @@ func newTemplate(ctx context.Context, cfg Config) (_ *template, err error) {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
 	closeAll(linkEnd, courierEnd) // if only the engine holds them, a read of the link shows when it ends
-	stop := context.AfterFunc(ctx, func() { _ = link.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	written := make(chan error, 1)
-	go func() {
-		_, err := link.Write(cfg.Program)
-		written <- err
-	}()
-	if err := readyLine(link, cfg.StartTimeout); err != nil {
+	if err := converse(ctx, link, cfg.Program, cfg.StartTimeout); err != nil {
 		return nil, err
 	}
-	if err := <-written; err != nil {
-		return nil, fmt.Errorf("send the engine its program: %w", err)
-	}
 	if len(cfg.Warm) > 0 {
-		if _, err := link.Write(cfg.Warm); err != nil {
-			return nil, fmt.Errorf("warm the engine: %w", err)
-		}
-		if err := readyLine(link, cfg.StartTimeout); err != nil {
+		if err := converse(ctx, link, cfg.Warm, cfg.StartTimeout); err != nil {
 			return nil, fmt.Errorf("warm the engine: %w", err)
 		}
 	}
-	if t.thread, err = t.hold(cfg.StartTimeout); err != nil {
+	if t.thread, err = t.hold(ctx, cfg.StartTimeout); err != nil {
 		return nil, err
 	}
 	if err := t.wallIn(cfg); err != nil {
 		return nil, err
 	}
-	return t, t.rehearse(cfg)
+	if err := t.rehearse(ctx, cfg); err != nil && ctx.Err() == nil {
+		t.log.Warn("processes of the engine get no memory ahead of their job", "error", err)
+	}
+	return t, ctx.Err()
 }
 
 // hold stops the engine when it waits for its job.
-func (t *template) hold(within time.Duration) (*thread, error) {
+func (t *template) hold(ctx context.Context, within time.Duration) (*thread, error) {
 	id := t.cmd.Process.Pid
 	for deadline := time.Now().Add(within); ; {
 		what, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", id))
@@ -108,7 +100,7 @@ func (t *template) hold(within time.Duration) (*thread, error) {
 		if string(what[:min(len(what), 6)]) == fmt.Sprintf("%d 0x0 ", unix.SYS_READ) {
 			return seize(id)
 		}
-		if time.Now().After(deadline) {
+		if ctx.Err() != nil || time.Now().After(deadline) {
 			return nil, errors.New("the engine does not wait for a job")
 		}
 		time.Sleep(time.Millisecond)
@@ -240,13 +232,13 @@ func (t *template) stand(visible bool) (*Process, *thread, error) {
 	if p.handle, err = os.FindProcess(child.id); err != nil {
 		return nil, nil, errors.Join(err, conn.Close(), end.Close())
 	}
+	if err := t.pages.give(child.id); err != nil {
+		t.log.Warn("processes of the engine get no more memory ahead of their job", "error", err)
+		t.pages = nil
+	}
 	socket := int(end.Fd())
 	_, _, err = t.courier.WriteMsgUnix([]byte{0}, unix.UnixRights(socket, socket, socket), nil)
-	err = errors.Join(err, end.Close())
-	if err == nil && t.pages != nil {
-		err = t.pages.give(child.id)
-	}
-	if err == nil {
+	if err = errors.Join(err, end.Close()); err == nil {
 		err = t.enclose(child, visible)
 	}
 	if err != nil {

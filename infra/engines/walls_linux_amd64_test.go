@@ -3,6 +3,7 @@ package engines
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -27,6 +28,7 @@ fs.readSync(0, b)`}},
 				t.Skip(err)
 			}
 			c.Name, c.Program, c.StartTimeout = name, []byte("\n"), time.Minute
+			c.Logger = slog.New(slog.DiscardHandler)
 			for _, c.JIT = range []bool{false, true} {
 				t.Run(fmt.Sprintf("jit %v", c.JIT), func(t *testing.T) { ownedCodeReachesNothing(t, c) })
 			}
@@ -44,7 +46,7 @@ var needed = []uintptr{
 	unix.SYS_READV, unix.SYS_WRITE, unix.SYS_WRITEV,
 }
 
-// The kernel itself lets these through each filter, and refuses them to whom it does not probe.
+// The kernel itself lets these through each filter. It refuses them to a process that it does not probe.
 const uretprobe, uprobe = 335, 336
 
 func ownedCodeReachesNothing(t *testing.T, cfg Config) {
