@@ -303,12 +303,13 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Users who take processes and kill them as fast as they can, in the middle of a job, keep nobody waiting for long.
+// Users who take processes and kill them as fast as they can, in the middle of a job, get no more processes than others.
 func TestFloodStarvesNobody(t *testing.T) {
 	p := open(t, config(t))
+	const others = 8
 	var flood sync.WaitGroup
 	stop := make(chan struct{})
-	for range 8 {
+	for range others {
 		flood.Go(func() {
 			for {
 				select {
@@ -326,11 +327,11 @@ func TestFloodStarvesNobody(t *testing.T) {
 			}
 		})
 	}
-	var waits []time.Duration
+	var waits []int64 // how many processes were made meanwhile
 	for range 30 {
-		began := time.Now()
+		made := p.Made()
 		proc := take(t, p)
-		waits = append(waits, time.Since(began))
+		waits = append(waits, p.Made()-made)
 		if answer, err := ask(t, proc, "6 * 7"); answer != "42" {
 			t.Error(answer, err)
 		}
@@ -338,11 +339,10 @@ func TestFloodStarvesNobody(t *testing.T) {
 	}
 	close(stop)
 	flood.Wait()
-	slices.Sort(waits)
-	if longest := waits[len(waits)-1]; longest > 5*time.Second || waits[len(waits)/2] > time.Second {
-		t.Errorf("waits for a process: half at most %v, the longest %v", waits[len(waits)/2], longest)
+	// Each of the others gets one process in turn. A test that is not scheduled for a while sees more of them made.
+	if slices.Sort(waits); waits[len(waits)/2] > 2*(others+1) {
+		t.Errorf("the processes that were made while %d others waited: %v", others, waits)
 	}
-	t.Logf("waits for a process: half at most %v, the longest %v, of %d made", waits[15], waits[29], p.Made())
 	p.Close()
 	if n := p.Live(); n != 0 {
 		t.Errorf("%d processes are left", n)
