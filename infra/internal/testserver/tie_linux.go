@@ -5,10 +5,12 @@ import (
 	"syscall"
 )
 
-// tie makes the kernel end a process with the thread that starts it. The signal is SIGQUIT: Postgres ends at once.
+// tie makes the kernel end a process with the thread that starts it, by the signal that the command names or SIGKILL.
 func tie(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT
+	if cmd.SysProcAttr.Pdeathsig == 0 {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 }

@@ -80,7 +80,7 @@ func (s *Server) Run() error {
 	args := append([]string{"-D", filepath.Join(s.root, "data"), "-k", s.Dir, "-c", "listen_addresses=", "-c",
 		"max_connections=600", "-c", "shared_buffers=64MB", "-c", "fsync=off", "-c", "log_min_messages=fatal"}, s.flags...)
 	s.cmd = exec.Command(filepath.Join(s.bin, "postgres"), args...)
-	s.cmd.Dir, s.cmd.SysProcAttr, s.cmd.Stderr = s.root, unprivileged(), os.Stderr
+	s.cmd.Dir, s.cmd.SysProcAttr, s.cmd.Stderr = s.root, serving(), os.Stderr
 	var err error
 	if s.exited, err = testserver.Start(s.cmd); err != nil {
 		return err

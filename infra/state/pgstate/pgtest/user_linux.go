@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"cmp"
 	"os"
 	"os/user"
 	"strconv"
@@ -29,6 +30,14 @@ func unprivileged() *syscall.SysProcAttr {
 		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}
 	return nil
+}
+
+// serving makes a program run without root's rights, and names the signal by which Postgres ends at once as the one
+// that ends it with the tests.
+func serving() *syscall.SysProcAttr {
+	as := cmp.Or(unprivileged(), &syscall.SysProcAttr{})
+	as.Pdeathsig = quit
+	return as
 }
 
 // giveAway makes the account own a folder.

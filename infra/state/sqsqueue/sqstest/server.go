@@ -3,6 +3,7 @@ package sqstest
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ type Server struct {
 	// Endpoint is its URL.
 	Endpoint string
 	cmd      *exec.Cmd
+	out      *os.File // what it prints
 	ended    <-chan error
 	client   *sqs.Client
 	named    atomic.Int64
@@ -44,16 +46,16 @@ func Start() (*Server, error) {
 		return nil, nil //nolint:nilnil // not installed
 	}
 	cmd := exec.Command("node", "--input-type=module", "--eval", script)
-	cmd.Dir, cmd.Stderr = folder, os.Stderr
-	out, err := cmd.StdoutPipe()
+	out, in, err := os.Pipe() // not a pipe of cmd: Wait closes that, and the line may be unread when the program ends
 	if err != nil {
 		return nil, err
 	}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, in, os.Stderr
 	ended, err := testserver.Start(cmd)
-	if err != nil {
-		return nil, err
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, errors.Join(err, out.Close())
 	}
-	s := &Server{cmd: cmd, ended: ended}
+	s := &Server{cmd: cmd, out: out, ended: ended}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		s.Stop()
@@ -69,6 +71,7 @@ func Start() (*Server, error) {
 func (s *Server) Stop() {
 	_ = s.cmd.Process.Kill() // it may have ended already
 	<-s.ended
+	_ = s.out.Close() // nobody reads it any more
 }
 
 // Queue creates a queue whose messages go to a dead-letter queue after so many deliveries, and returns the URLs of
