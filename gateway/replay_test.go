@@ -70,3 +70,20 @@ func TestReplay(t *testing.T) {
 		t.Errorf("%d records", len(l.records))
 	}
 }
+
+// A step whose session has an altered record cannot be replayed, however often somebody tries.
+func TestReplayOfAlteredSession(t *testing.T) {
+	t.Parallel()
+	first := record("exec_01AAAAAAAAAA", "acme", "completed", 0)
+	first.Session, first.Step = "sess_1", 1
+	second := record("exec_01BBBBBBBBBB", "acme", "completed", 0)
+	second.Session, second.Step, second.Request = "sess_1", 2, json.RawMessage(`{"code":"1"}`)
+	s := serve(t, options{
+		records: &ledger{records: []audit.Record{second, first}, altered: first.ID}, auth: authn.Config{Keys: hs256(t)},
+	})
+	who := bearer(token(t, "someone", "acme", "audit:read execute"))
+	detail, code := s.do(t, "POST", "/api/audit/execution/"+second.ID+"/replay", "", who).problem(t, 409)
+	if code != "not_replayable" || !strings.Contains(detail, "step 1") {
+		t.Errorf("%s: %s", code, detail)
+	}
+}

@@ -62,6 +62,7 @@ type ledger struct {
 	mu      sync.Mutex
 	records []audit.Record
 	broken  error
+	altered string // the ID of a record that does not match its hash
 	added   chan audit.Record
 }
 
@@ -105,6 +106,9 @@ func (l *ledger) Get(_ context.Context, id string) (audit.Record, error) {
 	defer l.mu.Unlock()
 	if l.broken != nil {
 		return audit.Record{}, l.broken
+	}
+	if id == l.altered {
+		return audit.Record{}, audit.ErrAltered
 	}
 	for _, r := range l.records {
 		if r.ID == id {

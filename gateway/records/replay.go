@@ -38,7 +38,7 @@ func (h *Handlers) Replay(c *fiber.Ctx) error {
 	ctx, release := api.DisconnectContext(c)
 	defer release()
 	earlier, err := audit.Earlier(ctx, h.Records, record)
-	if errors.Is(err, audit.ErrIncomplete) {
+	if errors.Is(err, audit.ErrIncomplete) || errors.Is(err, audit.ErrAltered) {
 		return notReplayable(err.Error())
 	}
 	if err != nil {

@@ -15,7 +15,8 @@ const (
 	maxEarlier = 100
 	// scannedEarlier is how many records are read to find them.
 	scannedEarlier = 20_000
-	maxBytes       = 32 << 20
+	// maxContent bounds the code, requests and journals of all of them in bytes.
+	maxContent = MaxPage
 )
 
 // The statuses of the records of segments and of steps that others continue.
@@ -24,7 +25,7 @@ const (
 	completedStatus = "completed"
 )
 
-// ErrIncomplete is returned by Earlier if a record is missing.
+// ErrIncomplete is returned by Earlier if a record is missing, or if there are too many or too large ones.
 var ErrIncomplete = errors.New("the executions that it continues cannot be replayed")
 
 // A Reader reads records, as a Store does.
@@ -36,8 +37,9 @@ type Reader interface {
 // Earlier returns the records of the segments that a segment continued, or of the steps of the session that a step
 // continued, from the first to the last. Of several attempts at a segment it returns the last: what the others led to
 // was lost. A step continues none from before a restart of its session, and the first step of a fork
-// continues those of the session that was forked. Any other record continues none. The error is
-// ErrIncomplete if one is missing, and says which. Each record is one that Get returned, which has checked it.
+// continues those of the session that was forked. Any other record continues none. The error is ErrIncomplete if one is
+// missing, and says which, if there are more than 99, or if they hold more than 32 MiB of code, requests and journals.
+// Each record is one that Get returned, which has checked it; the error is ErrAltered if the list has another.
 func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 	n, what := r.Segment, "segment"
 	q := Query{Tenant: r.Caller.Tenant, Until: r.Time.Add(time.Millisecond), Status: pausedStatus, Limit: 500}
@@ -85,8 +87,8 @@ func Earlier(ctx context.Context, store Reader, r Record) ([]Record, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %d: %w", what, k+1, err)
 		}
-		if size += len(kept.Code) + len(kept.Request) + len(kept.Journal); size > maxBytes {
-			return nil, fmt.Errorf("%w: their records have more than %d bytes", ErrIncomplete, maxBytes)
+		if size += len(kept.Code) + len(kept.Request) + len(kept.Journal); size > maxContent {
+			return nil, fmt.Errorf("%w: their records have more than %d bytes", ErrIncomplete, maxContent)
 		}
 		found[k] = kept
 		if e.Restarted {
