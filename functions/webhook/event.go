@@ -36,8 +36,8 @@ func NewEvent(method, path string, query map[string]string, header http.Header, 
 		Method: valid(method), Path: valid(path), Query: make(map[string]string, len(query)),
 		Headers: Visible(header, sees), RawBody: valid(string(body)),
 	}
-	for name, value := range query {
-		e.Query[valid(name)] = valid(value)
+	for _, name := range slices.Sorted(maps.Keys(query)) { // two names may become the same
+		e.Query[valid(name)] = valid(query[name])
 	}
 	switch {
 	case len(body) == 0:
@@ -76,7 +76,11 @@ func (e Event) AppendJSON(dst []byte) (out []byte, err error) {
 	switch body := e.Body.(type) {
 	case json.RawMessage:
 		dst = append(append(append(dst, `"body":`...), body...), ',')
-	case string: // RawBody
+	case string:
+		if body != e.RawBody {
+			add("body", body)
+			break
+		}
 		dst = append(append(append(dst, `"body":`...), text...), ',')
 	default:
 		add("body", body)
@@ -98,7 +102,8 @@ func formOf(contentType, body string) (map[string]any, bool) {
 		return nil, false
 	}
 	form := make(map[string]any, len(values))
-	for name, all := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) { // two names may become the same
+		all := values[name]
 		for i := range all {
 			all[i] = valid(all[i])
 		}

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -70,4 +71,29 @@ func TestAppendJSON(t *testing.T) {
 func text(v any) string {
 	b, _ := json.Marshal(v) // it was read from JSON
 	return string(b)
+}
+
+// Of names that become the same one, the last in order has its value in the event, so that a delivery has one input.
+func TestNamesThatBecomeTheSame(t *testing.T) {
+	query, form := map[string]string{}, []string{}
+	for b := byte(0xf8); b != 0; b++ {
+		query[string([]byte{b})] = string('a' + rune(b-0xf8))
+		form = append(form, url.QueryEscape(string([]byte{b}))+"="+string('a'+rune(b-0xf8)))
+	}
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	event := webhook.NewEvent("POST", "/", query, header, nil, []byte(strings.Join(form, "&")))
+	if got, want := text(event.Query), `{"�":"h"}`; got != want {
+		t.Errorf("the query is %s, want %s", got, want)
+	}
+	if got, want := text(event.Body), `{"�":"h"}`; got != want {
+		t.Errorf("the form is %s, want %s", got, want)
+	}
+}
+
+// A body that is set to a text of its own is kept.
+func TestBodyOfItsOwn(t *testing.T) {
+	got, err := webhook.Event{Body: "a", RawBody: "b"}.AppendJSON(nil)
+	if want := `"body":"a","rawBody":"b"}`; err != nil || !strings.HasSuffix(string(got), want) {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
 }
