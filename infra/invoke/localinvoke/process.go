@@ -92,6 +92,7 @@ const (
 	spent     cause = "spent"
 	tenancy   cause = "tenancy"
 	unused    cause = "unused"
+	ceiling   cause = "ceiling"
 	shutdown  cause = "shutdown"
 )
 
@@ -341,13 +342,14 @@ func (p *process) claim(id string) (c *call, known bool) {
 	return p.current, true
 }
 
-// finish records that the answer to c is complete: the process may ask for more.
+// finish records that the answer to c is complete: the process may ask for more. A process that keeps its ceiling is
+// replaced, because the next execution could die of memory that it may have.
 func (p *process) finish(c *call, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.finished, p.answered = true, at
-	if !p.ended {
-		p.usage.Uncap()
+	if !p.ended && !p.usage.Uncap() && p.worn == notKilled {
+		p.worn = ceiling
 	}
 }
 

@@ -73,9 +73,9 @@ func (u *Usage) Stopped() bool {
 	return ok && bytes.HasPrefix(state, []byte("T"))
 }
 
-// Cap reports whether the kernel refuses the process more than so many further bytes of address space. It tells the
-// kernel to, once until Uncap. The process must not have been reaped, because its id may belong to another. With the
-// race detector the kernel refuses only far more, and Cap reports false.
+// Cap has the kernel refuse the process more than so many further bytes of address space, until Uncap. It reports
+// whether the kernel does. A second Cap changes nothing. The process must not have been reaped, because its id may
+// belong to another. With the race detector the kernel refuses only far more, and Cap reports false.
 func (u *Usage) Cap(further int64) bool {
 	if u.uncapped != nil {
 		return addresses == 1
@@ -94,11 +94,17 @@ func (u *Usage) Cap(further int64) bool {
 	return addresses == 1
 }
 
-// Uncap undoes Cap, if it was called. The process must not have been reaped.
-func (u *Usage) Uncap() {
-	if u.uncapped != nil && unix.Prlimit(u.pid, unix.RLIMIT_AS, u.uncapped, nil) == nil {
-		u.uncapped = nil
+// Uncap undoes Cap, if it was called, and reports whether the process is without a cap. The process must not have been
+// reaped.
+func (u *Usage) Uncap() bool {
+	if u.uncapped == nil {
+		return true
 	}
+	if unix.Prlimit(u.pid, unix.RLIMIT_AS, u.uncapped, nil) != nil {
+		return false
+	}
+	u.uncapped = nil
+	return true
 }
 
 // Close closes the files.

@@ -16,5 +16,5 @@ func (*Usage) Processor() time.Duration { return 0 }
 func (*Usage) Clock() time.Duration     { return Unknown }
 func (*Usage) Stopped() bool            { return false }
 func (*Usage) Cap(int64) bool           { return false }
-func (*Usage) Uncap()                   {}
+func (*Usage) Uncap() bool              { return true }
 func (*Usage) Close()                   {}
