@@ -19,7 +19,7 @@ var (
 	// ErrTooLarge is wrapped by the error of an exchange whose response has too many bytes.
 	ErrTooLarge = errors.New("the response is larger than the limit")
 	// ErrHeaders is wrapped by the error of an exchange whose response has headers that are too long.
-	ErrHeaders = errors.New("the headers of the response are longer than 64 KiB")
+	ErrHeaders = fmt.Errorf("the headers of the response are longer than %d KiB", MaxHeaderBytes>>10)
 	// ErrTooSlow is wrapped by the error of an exchange that took too long.
 	ErrTooSlow = errors.New("the response takes longer than the timeout")
 )
@@ -38,8 +38,10 @@ type Limits struct {
 	Connections int
 }
 
+// MaxHeaderBytes bounds the headers of a response.
+const MaxHeaderBytes = 64 << 10
+
 const (
-	maxHeaderBytes   = 64 << 10
 	handshakeTimeout = 10 * time.Second
 	dialTimeout      = 10 * time.Second
 	idleTimeout      = 30 * time.Second
@@ -88,7 +90,7 @@ func (l Limits) Transport(o Options) *Transport {
 
 // Shape bounds what a transport reads before a body. It also disables decoding, so that the bytes sent are counted.
 func (l Limits) Shape(t *http.Transport) {
-	t.MaxResponseHeaderBytes = maxHeaderBytes
+	t.MaxResponseHeaderBytes = MaxHeaderBytes
 	t.TLSHandshakeTimeout = handshakeTimeout
 	t.ResponseHeaderTimeout = l.Answer
 	t.IdleConnTimeout = idleTimeout
@@ -152,7 +154,9 @@ func (l Limits) Bound(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// longHeaders reports whether net/http stopped reading headers at maxHeaderBytes, which it says only in words.
+// longHeaders reports whether net/http stopped reading headers at MaxHeaderBytes, which it says only in words. Over
+// HTTP/2 it says nothing of one header that is longer, or of headers that are longer by a whole frame: they are errors of
+// the compression and of the protocol.
 func longHeaders(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "server response headers exceeded") ||

@@ -154,6 +154,45 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
+// TestLongHeadersOfHTTP2: the error says that headers are too long over HTTP/2 too.
+func TestLongHeadersOfHTTP2(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		fields, size int
+		failed       bool
+		want         error // nil: any
+	}{
+		{"short enough", 50, 1 << 10, false, nil},
+		{"a little too long", 66, 1 << 10, true, outbound.ErrHeaders},
+		{"much too long", 1000, 1 << 10, true, nil},
+		{"one long header", 1, 80 << 10, true, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.ProtoMajor != 2 {
+					t.Errorf("the request came over %s", r.Proto)
+				}
+				for n := range c.fields {
+					w.Header().Set(fmt.Sprint("X-", n), strings.Repeat("x", c.size))
+				}
+			}))
+			s.EnableHTTP2 = true
+			s.StartTLS()
+			defer s.Close()
+			trusting := outbound.Options{TLS: s.Client().Transport.(*http.Transport).TLSClientConfig}
+			_, err := exchange(outbound.Limits{Body: 100, Total: patience}, trusting, s.URL)
+			if c.failed != (err != nil) {
+				t.Errorf("the error is %v", err)
+			}
+			if c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
 // TestBodyBounds: a body of as many bytes as are read is read whole, and one byte more is an error.
 func TestBodyBounds(t *testing.T) {
 	t.Parallel()

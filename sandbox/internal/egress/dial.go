@@ -157,7 +157,7 @@ func networkError(ctx context.Context, host string, err error) string {
 	case errors.As(err, &record):
 		return fmt.Sprintf("%s does not speak TLS", host)
 	case errors.Is(err, outbound.ErrHeaders):
-		return fmt.Sprintf("the headers of the response from %s are longer than 64 KiB", host)
+		return fmt.Sprintf("the headers of the response from %s are longer than %d KiB", host, outbound.MaxHeaderBytes>>10)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Sprintf("%s refuses connections", host)
 	case errors.As(err, &netErr) && netErr.Timeout():
