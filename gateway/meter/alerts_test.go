@@ -1,6 +1,7 @@
 package meter_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/airlock-run/airlock/gateway/meter"
 )
@@ -70,5 +72,52 @@ func TestAlertsSeeTheFirstIncrease(t *testing.T) {
 	}
 	if seen < 6 {
 		t.Errorf("%d selectors were looked at", seen)
+	}
+}
+
+// Each alert has series over which it fires, and ones over which it is silent.
+func TestAlertsHaveSeries(t *testing.T) {
+	t.Parallel()
+	rules, errs := rulefmt.ParseFile("../../infra/monitoring/alerts.yaml", false, model.UTF8Validation)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	text, err := os.ReadFile("../../infra/monitoring/alerts_test.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Tests []struct {
+			Name  string
+			Cases []struct {
+				Alert string `yaml:"alertname"`
+				Fires []any  `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	names, fires, silent := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, test := range file.Tests {
+		if names[test.Name] {
+			t.Errorf("two tests have the name %q", test.Name)
+		}
+		names[test.Name] = true
+		for _, c := range test.Cases {
+			if len(c.Fires) > 0 {
+				fires[c.Alert] = true
+			} else {
+				silent[c.Alert] = true
+			}
+		}
+	}
+	for _, rule := range rules.Groups[0].Rules {
+		if !fires[rule.Alert] {
+			t.Errorf("%s fires in no test", rule.Alert)
+		}
+		if !silent[rule.Alert] {
+			t.Errorf("%s is silent in no test", rule.Alert)
+		}
 	}
 }
