@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 func jobKey(id string) key { return keyOf("job#"+id, "-") }
@@ -100,7 +101,7 @@ func (t *table) jobOf(ctx context.Context, it item) (j execution.Job, err error)
 	if err != nil {
 		return j, err
 	}
-	if err = json.Unmarshal(doc, &j); err == nil {
+	if err = share.Decode(doc, &j); err == nil {
 		j.Request, err = execution.DecodeStored(request)
 	}
 	if err != nil {
