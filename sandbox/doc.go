@@ -52,5 +52,5 @@
 // internal/hostops is the seam to the operations that Go does for guests.
 //
 // The package knows nothing of HTTP, clouds or policy: callers decide what to grant. It imports only the leaf packages
-// of policy that every room shares.
+// of policy that all packages share.
 package sandbox

@@ -154,7 +154,8 @@ type EngineState struct {
 	Walls       []string
 	// Made counts the processes since the start, and Live those that exist.
 	Made, Live int64
-	// TemplateBytes is the memory that all processes share, and ProcessBytes what one that waits has besides.
+	// TemplateBytes is the memory of the template, and ProcessBytes what a process that waits has of its own; 0 if they
+	// are unknown.
 	TemplateBytes, ProcessBytes int64
 }
 

@@ -331,8 +331,8 @@ func TestNewChecksConfig(t *testing.T) {
 
 // The owner of a process adds its own decision to the record, so the record of an execution that the owner has decided
 // about leaves the decision out. All else is the same.
-func TestAccountOfDecided(t *testing.T) {
-	account := func(scanned func() []byte) audit.Record {
+func TestRecordOfDecided(t *testing.T) {
+	record := func(scanned func() []byte) audit.Record {
 		f := &fixture{result: sandbox.Result{Value: []byte("1")}}
 		inv := invocation(execution.Request{Code: "1"})
 		inv.Scanned, inv.ReceivedAt = scanned, time.Unix(1_800_000_000, 0)
@@ -342,7 +342,7 @@ func TestAccountOfDecided(t *testing.T) {
 		}
 		return f.records[0]
 	}
-	want, got := account(nil), account(func() []byte { return nil })
+	want, got := record(nil), record(func() []byte { return nil })
 	for what, missing := range map[string]bool{
 		"grants": want.Grants == nil, "analysis": want.DangerAnalysis == nil, "telemetry": want.ASTTelemetry == nil,
 		"reasons": want.Reasons == nil,

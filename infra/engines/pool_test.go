@@ -303,7 +303,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Users who take processes and kill them as fast as they can, in the middle of a job, get no more processes than others.
+// Users who take processes and kill them as fast as they can, in the middle of a job, get no more processes than
+// others.
 func TestFloodStarvesNobody(t *testing.T) {
 	p := open(t, config(t))
 	const others = 8

@@ -155,8 +155,8 @@ func (l Limits) Bound(next http.RoundTripper) http.RoundTripper {
 }
 
 // longHeaders reports whether net/http stopped reading headers at MaxHeaderBytes, which it says only in words. Over
-// HTTP/2 it says nothing of one header that is longer, or of headers that are longer by a whole frame: they are errors of
-// the compression and of the protocol.
+// HTTP/2 it says nothing of one header that is longer, or of headers that are longer by a whole frame: they are errors
+// of the compression and of the protocol.
 func longHeaders(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "server response headers exceeded") ||

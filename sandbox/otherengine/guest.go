@@ -69,7 +69,7 @@ func NewGuest(conn net.Conn, host Host) *Guest {
 // Memory returns the size of the engine's heap as the engine reports it.
 func (g *Guest) Memory() int64 { return g.memory }
 
-// Finished reports whether the engine has finished the guest in the last step, which was not asked for that.
+// Finished reports whether the engine finished the guest in the last step although that step was no finish.
 func (g *Guest) Finished() bool { return g.finished }
 
 // IsStackOverflow reports whether message is that of the RangeError of code that recurses too deeply.

@@ -235,11 +235,11 @@ func TestDocumentedErrors(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	rooms, err := filepath.Glob("../../*/*.go")
-	if err != nil || len(rooms) == 0 {
-		t.Fatal(rooms, err)
+	subpackages, err := filepath.Glob("../../*/*.go")
+	if err != nil || len(subpackages) == 0 {
+		t.Fatal(subpackages, err)
 	}
-	files = append(files, rooms...)
+	files = append(files, subpackages...)
 	for _, name := range append(files, "../../../functions/execution/error.go") {
 		if strings.HasSuffix(name, "_test.go") {
 			continue

@@ -274,10 +274,10 @@ func (p *process) killDuring(c *call, why cause) {
 	}
 }
 
-// underCeiling has the kernel refuse the process more than so many further bytes of address space until it has answered
-// c. It reports whether the kernel does. Between two samples the process then takes at most that many bytes of memory,
-// and those that it had reserved before. A Go program ends when it is refused memory. Only a sealed process has a
-// ceiling: another program may reserve addresses without end and use few.
+// underCeiling makes the kernel refuse the process more than so many further bytes of address space until it has
+// answered c. It reports whether the kernel does. Between two samples the process then takes at most that many bytes of
+// memory, and those that it had reserved before. A Go program ends when it is refused memory. Only a sealed process has
+// a ceiling: another program may reserve addresses without end and use few.
 func (p *process) underCeiling(c *call, further int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

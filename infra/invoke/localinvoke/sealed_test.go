@@ -124,7 +124,7 @@ func sealedPool(records audit.Appender) *localinvoke.Sealed {
 }
 
 // The owner replaces what a record says about everything that the owner knows itself.
-func TestForgedAccount(t *testing.T) {
+func TestForgedRecord(t *testing.T) {
 	store := &shelf{}
 	cfg := config(t)
 	cfg.Env, cfg.Sealed, cfg.Processes = []string{"FUNCTION=sealed"},

@@ -73,7 +73,7 @@ func (u *Usage) Stopped() bool {
 	return ok && bytes.HasPrefix(state, []byte("T"))
 }
 
-// Cap has the kernel refuse the process more than so many further bytes of address space, until Uncap. It reports
+// Cap makes the kernel refuse the process more than so many further bytes of address space, until Uncap. It reports
 // whether the kernel does. A second Cap changes nothing. The process must not have been reaped, because its id may
 // belong to another. With the race detector the kernel refuses only far more, and Cap reports false.
 func (u *Usage) Cap(further int64) bool {
