@@ -14,10 +14,11 @@ import (
 	"github.com/airlock-run/airlock/policy/scan"
 )
 
-// FuzzScan checks that any bytes get a consistent decision within the bound of work, and in a time that is in proportion
-// to what the largest ordinary code takes. The time shows work that is not counted. A search for such code allows three
-// times as much. A run of the seeds allows ten times: how the two kinds of code compare depends on the caches of the
-// machine (1.8 times on one, 3.4 on another), and work that grows with the square of the size takes far more than ten.
+// FuzzScan checks that any bytes get a consistent decision within the bound of work, and in a time that is in
+// proportion to what the largest ordinary code takes. The time shows work that is not counted. A search for such code
+// allows three times as much. A run of the seeds allows ten times: how the two kinds of code compare depends on the
+// caches of the machine (1.8 times on one, 3.4 on another), and work that grows with the square of the size takes far
+// more than ten.
 func FuzzScan(f *testing.F) {
 	factor := time.Duration(10)
 	if search := flag.Lookup("test.fuzz"); search != nil && search.Value.String() != "" {
