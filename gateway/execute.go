@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -104,7 +103,11 @@ func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Res
 // keepStep keeps the snapshot of a step of a session that completed, and then its result.
 func (e *executor) keepStep(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
 	if len(result.Snapshot) > 0 && result.Status == execution.Completed {
-		if err := r.KeepStep(ctx, result); err != nil {
+		err := r.KeepStep(ctx, result)
+		if known := (*api.Problem)(nil); err != nil && !errors.As(err, &known) {
+			err = notStored("the step ran, and what it changed in its session could not be stored", err)
+		}
+		if err != nil {
 			return r.unfinished(), err
 		}
 	}
@@ -134,9 +137,7 @@ func (e *executor) keepPaused(ctx context.Context, r *run, result execution.Resu
 	if unrecorded := e.append(ctx, record); unrecorded != nil {
 		return r.unfinished(), errors.Join(unrecorded, err)
 	}
-	found := *problemOf(err)
-	found.Detail = line + ": " + strings.TrimSuffix(found.Detail, nothingChanged)
-	return r.unfinished(), &found
+	return r.unfinished(), notStored(line, err)
 }
 
 // runInTurn waits for a place and invokes a function. If the invocation is throttled, which means that nothing ran, it

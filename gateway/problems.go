@@ -196,7 +196,8 @@ func stateProblem(err error) *api.Problem {
 		}
 	case errors.Is(err, execution.ErrFull):
 		return &api.Problem{
-			Status: 503, Code: "queue_full", Detail: "too many jobs are waiting; try again", RetryAfter: 5 * time.Second,
+			Status: 503, Code: "queue_full", Detail: "too many jobs are waiting", Hint: "try again",
+			RetryAfter: 5 * time.Second,
 		}
 	case errors.As(err, &unfit):
 		return unfitProblem(unfit)
@@ -227,16 +228,14 @@ func quotaProblem(e *execution.QuotaError) *api.Problem {
 	if e.After > 0 {
 		return &api.Problem{
 			Status: 429, Code: "storage_quota", RetryAfter: e.After,
-			Detail: detail + "; stored data expires: see Retry-After, or have the operator raise quota.storage",
+			Detail: detail, Hint: "stored data expires: see Retry-After, or have the operator raise quota.storage",
 		}
 	}
 	return &api.Problem{
-		Status: 507, Code: "storage_quota", Detail: detail + "; delete some, or have the operator raise quota.storage",
+		Status: 507, Code: "storage_quota", Detail: detail,
+		Hint: "delete some, or have the operator raise quota.storage",
 	}
 }
-
-// nothingChanged ends the details of faults that came before anything happened.
-const nothingChanged = "; nothing was changed"
 
 // faultProblem returns the problem of a store that does not work. Each code has a runbook in OPERATIONS.md.
 func faultProblem(e *execution.StoreError) *api.Problem {
@@ -244,12 +243,13 @@ func faultProblem(e *execution.StoreError) *api.Problem {
 	switch e.Fault {
 	case execution.StoreFull:
 		return &api.Problem{
-			Status: 507, Code: "store_full", Detail: "the disk of the state is full" + nothingChanged, Cause: e,
+			Status: 507, Code: "store_full", Detail: "the disk of the state is full",
+			Hint: api.NothingChanged, Cause: e,
 		}
 	case execution.StoreBusy:
 		return &api.Problem{
 			Status: 503, Code: "store_busy", RetryAfter: soon, Cause: e,
-			Detail: "another process holds the lock of the state" + nothingChanged,
+			Detail: "another process holds the lock of the state", Hint: api.NothingChanged,
 		}
 	case execution.StoreCorrupt:
 		return &api.Problem{
@@ -259,14 +259,23 @@ func faultProblem(e *execution.StoreError) *api.Problem {
 	case execution.StoreReadOnly:
 		return &api.Problem{
 			Status: 503, Code: "store_read_only", RetryAfter: later, Cause: e,
-			Detail: "the state cannot be written to" + nothingChanged,
+			Detail: "the state cannot be written to", Hint: api.NothingChanged,
 		}
 	case execution.StoreLost:
 	}
 	return &api.Problem{
 		Status: 503, Code: "store_lost", RetryAfter: later, Cause: e,
-		Detail: "the state cannot be reached, or its disk is failing" + nothingChanged,
+		Detail: "the state cannot be reached, or its disk is failing", Hint: api.NothingChanged,
 	}
+}
+
+// notStored returns the problem of code that ran and whose state could not be stored. Clients do not repeat its status
+// by themselves: the code would run again.
+func notStored(what string, err error) *api.Problem {
+	if why := problemOf(err).Detail; why != "" {
+		what += ": " + why
+	}
+	return &api.Problem{Status: 500, Code: "not_stored", Detail: what, Cause: err}
 }
 
 // respond renders every error of every handler and of the HTTP library. It is the error handler.
@@ -332,6 +341,9 @@ func (p *problems) wordsOf(found *api.Problem) (code, detail string) {
 		detail = found.Detail
 	case found.Status == 413:
 		detail = fmt.Sprintf("the body is larger than the %d bytes that are accepted", p.maxBodyBytes)
+	}
+	if found.Hint != "" {
+		detail += "; " + found.Hint
 	}
 	return code, detail
 }

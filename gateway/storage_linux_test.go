@@ -9,13 +9,10 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/infra/state/statetest"
-	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // When the disk of the state is full, requests that change the state get 507, and /readyz gets 503 with the reason.
@@ -173,28 +170,6 @@ func TestStoreFaults(t *testing.T) {
 				t.Errorf("readyz: %s %s", code, detail)
 			}
 		})
-	}
-}
-
-// An execution that pauses and cannot be stored has ended. Its caller learns that it ran.
-func TestPauseThatCannotBeStored(t *testing.T) {
-	t.Parallel()
-	records := &ledger{added: make(chan audit.Record, 100)}
-	f := &sleeper{records: records, steps: [][]execution.Waiting{{refund(1)}}}
-	o := options{records: records, invoke: f.invoke,
-		state: faulty{unworked{opened(t)}, &execution.StoreError{Fault: execution.StoreFull}}}
-	o.config.SnapshotKeys = snapshotKeys(t)
-	s := serve(t, o)
-	detail, kind := s.do(t, "POST", "/api/execute", code("1")).problem(t, 507)
-	if kind != "store_full" || !strings.HasSuffix(detail, "it has ended: the disk of the state is full") {
-		t.Errorf("%s: %s", kind, detail)
-	}
-	statuses := []string{}
-	for _, r := range records.records {
-		statuses = append(statuses, r.Status)
-	}
-	if diff := gocmp.Diff([]string{"paused", "error"}, statuses); diff != "" {
-		t.Error(diff)
 	}
 }
 

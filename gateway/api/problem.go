@@ -16,7 +16,9 @@ type Problem struct {
 	// Line and Column are the position in the code of Field, counting from 1, and 0 if the problem is not about code.
 	Line, Column int
 	// Detail is one sentence. If empty, it follows from Status.
-	Detail     string
+	Detail string
+	// Hint follows Detail, after a semicolon: what the caller may rely on, or do. It is true only if no code ran.
+	Hint       string
 	RetryAfter time.Duration
 	// Challenge is the value of WWW-Authenticate.
 	Challenge string
@@ -30,6 +32,9 @@ func (p *Problem) Error() string {
 	}
 	return p.Detail
 }
+
+// NothingChanged is the Hint of a request that failed before it changed anything.
+const NothingChanged = "nothing was changed"
 
 // Invalid returns the error for a field of a request that is not valid.
 func Invalid(field, message string) error {
@@ -69,7 +74,8 @@ func NoSnapshotKey(cause error) error {
 	return &Problem{
 		Status: 503, Code: "no_snapshot_key",
 		Detail: "this gateway does not have the key of this execution or session: the operator must add it to " +
-			"SNAPSHOT_KEYS; nothing was changed",
+			"SNAPSHOT_KEYS",
+		Hint:       NothingChanged,
 		RetryAfter: 10 * time.Second, Cause: cause,
 	}
 }
