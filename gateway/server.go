@@ -170,6 +170,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case err := <-done:
 		return err
 	case <-last.C:
-		return fmt.Errorf("gateway: connections were still open: %w", ctx.Err())
+		return fmt.Errorf("gateway: requests or jobs had not ended: %w", ctx.Err())
 	}
 }

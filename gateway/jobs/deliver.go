@@ -163,7 +163,9 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 			q.complain(ctx, "it cannot be noted that a receiver is gone", err)
 		}
 	}
-	err = q.keep(context.WithoutCancel(ctx), job, func(j *execution.Job) error {
+	keeping, stop := context.WithTimeout(ctx, sendTime)
+	defer stop()
+	err = keep(keeping, q, job, func(j *execution.Job) error {
 		c := j.Callback
 		if c == nil || c.State != execution.CallbackPending || NewsOf(*j) != NewsOf(job) {
 			return errTaken // there is another callback, which becomes due by itself
@@ -184,7 +186,7 @@ func (q *Queue) tell(ctx context.Context, job execution.Job) {
 		}
 		return nil
 	})
-	if err != nil { // the callback is due again later
+	if err != nil { // it is due again later
 		q.complain(ctx, "the outcome of a callback cannot be kept", err)
 	}
 }

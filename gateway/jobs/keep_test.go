@@ -2,8 +2,11 @@ package jobs_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,12 +14,17 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/waits"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // away is a store with one job that nothing can change before a time.
 type away struct {
 	jobs.Store
 	until time.Time
+	// unread is when reading the job works again, and missing says that the job does not exist any more.
+	unread  time.Time
+	missing bool
 
 	mu     sync.Mutex
 	job    execution.Job
@@ -25,6 +33,8 @@ type away struct {
 	slow  time.Duration
 	looks int
 }
+
+var errFull = errors.New("the disk is full")
 
 func (s *away) ClaimSome(context.Context, time.Time, string, []string, int) ([]execution.Job, error) {
 	s.mu.Lock()
@@ -36,14 +46,25 @@ func (s *away) ClaimSome(context.Context, time.Time, string, []string, int) ([]e
 	return []execution.Job{s.job}, nil
 }
 
+func (s *away) Take(ctx context.Context, now time.Time, _ string) (execution.Job, error) {
+	claimed, err := s.ClaimSome(ctx, now, "", nil, 1)
+	if err != nil {
+		return execution.Job{}, err
+	}
+	return claimed[0], nil
+}
+
 func (s *away) ChangeJob(
 	_ context.Context, _ string, fn func(*execution.Job) error,
 ) (execution.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.missing {
+		return s.job, execution.ErrNotFound
+	}
 	if time.Now().Before(s.until) {
 		s.failed++
-		return s.job, errors.New("the disk is full")
+		return s.job, errFull
 	}
 	job := s.job
 	if err := fn(&job); err != nil {
@@ -53,30 +74,69 @@ func (s *away) ChangeJob(
 	return job, nil
 }
 
+// Job waits without the mutex: the clock of a test stands still while a goroutine waits for one.
 func (s *away) Job(ctx context.Context, _ string) (execution.Job, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.looks++
-	if s.slow > 0 {
-		pause := time.NewTimer(s.slow)
+	job, slow, unread := s.job, s.slow, time.Now().Before(s.unread)
+	s.mu.Unlock()
+	if unread {
+		return job, errFull
+	}
+	if slow > 0 {
+		pause := time.NewTimer(slow)
 		defer pause.Stop()
 		select {
 		case <-ctx.Done():
-			return s.job, ctx.Err()
+			return job, ctx.Err()
 		case <-pause.C:
 		}
 	}
-	return s.job, nil
+	return job, nil
+}
+
+func (s *away) DueWaits(_ context.Context, now time.Time, _ int) ([]execution.Job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.job.Status != execution.Paused || s.job.Wait.DueAt.After(now) {
+		return nil, nil
+	}
+	return []execution.Job{s.job}, nil
 }
 
 func (*away) Cancelled(context.Context) ([]string, error) { return nil, nil }
-
-func (*away) DueWaits(context.Context, time.Time, int) ([]execution.Job, error) { return nil, nil }
 
 func (*away) Orphans(context.Context) ([]execution.Job, error) { return nil, nil }
 
 func (*away) Callbacks(context.Context, time.Time, time.Time, int) ([]execution.Job, error) {
 	return nil, nil
+}
+
+func (*away) Prune(context.Context, time.Time, time.Time) error { return nil }
+
+// on returns a queue on a store. Its runner returns a result of each job, and its log is written to log.
+func (s *away) on(t *testing.T, result execution.Result, log io.Writer) *jobs.Queue {
+	t.Helper()
+	keys, err := waits.ParseKeys(waits.NewKey("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner := &script{run: func(context.Context, execution.Job) (execution.Result, time.Duration) { return result, 0 }}
+	q, err := jobs.New(jobs.Config{
+		Store: s, Runner: runner, Now: time.Now, Random: func() float64 { return 0.5 },
+		Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Waits: jobs.Waits{
+			Keys: keys, MaxAge: func(string) time.Duration { return time.Hour }, NewID: func() string { return id(9) },
+			Record: func(_ context.Context, r audit.Record) error {
+				_, err := io.WriteString(log, "record "+r.ID+" "+r.Status+"\n")
+				return err
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
 }
 
 // The store fails for minutes. The job that ended meanwhile has its result when the store is back, without a
@@ -85,14 +145,7 @@ func TestResultOutlastsAFailingStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &away{until: time.Now().Add(5 * time.Minute), job: execution.Job{ID: id(1), Status: execution.Queued}}
-		runner := &script{run: func(context.Context, execution.Job) (execution.Result, time.Duration) {
-			return execution.Result{Status: execution.Completed}, 0
-		}}
-		q, err := jobs.New(jobs.Config{Store: store, Runner: runner, Now: time.Now,
-			Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := store.on(t, execution.Result{Status: execution.Completed}, io.Discard)
 		q.Start(t.Context())
 		<-time.After(8 * time.Minute)
 		synctest.Wait()
@@ -107,6 +160,123 @@ func TestResultOutlastsAFailingStore(t *testing.T) {
 	})
 }
 
+// A process that is suspended between its turns stops storing results in time to return before its turn ends.
+func TestRunDueGivesUpInTime(t *testing.T) {
+	t.Parallel()
+	for name, asked := range map[string]string{"one job": id(1), "all work": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &away{until: time.Now().Add(time.Hour), job: execution.Job{ID: id(1), Status: execution.Queued}}
+				q := store.on(t, execution.Result{Status: execution.Completed}, io.Discard)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+				defer cancel()
+				if err := q.RunDue(ctx, asked); !errors.Is(err, errFull) {
+					t.Error(err)
+				}
+				if ctx.Err() != nil {
+					t.Error("it returned too late")
+				}
+				if store.failed < 10 {
+					t.Errorf("it tried %d times", store.failed)
+				}
+			})
+		})
+	}
+}
+
+// When the process has to end, a result that waits for the store gets a last chance and is then given up, with a line
+// in the log.
+func TestResultIsGivenUpAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		until time.Duration
+		want  execution.Status
+		lines int
+	}{
+		"the store is away": {time.Hour, execution.Running, 1},
+		"the store is back": {2*time.Minute + 1, execution.Completed, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &away{until: time.Now().Add(c.until), job: execution.Job{ID: id(1), Status: execution.Queued}}
+				log := &strings.Builder{}
+				q := store.on(t, execution.Result{Status: execution.Completed}, log)
+				running, end := context.WithCancel(t.Context())
+				defer end()
+				q.Start(running)
+				<-time.After(2*time.Minute + 2)
+				synctest.Wait()
+				ended := time.Now()
+				end()
+				if err := q.Stop(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if waited := time.Since(ended); waited != 0 {
+					t.Errorf("it went on for %v", waited)
+				}
+				if store.job.Status != c.want {
+					t.Errorf("the job is %s", store.job.Status)
+				}
+				if n := strings.Count(log.String(), `level=WARN msg="the result of a job is not stored`); n != c.lines {
+					t.Errorf("%d lines:\n%s", n, log)
+				}
+			})
+		})
+	}
+}
+
+// A result that can never be stored ends its job as failed. A job that is gone is in the log.
+func TestResultThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	broken := json.RawMessage("{")
+	for name, c := range map[string]struct {
+		request execution.Request
+		result  execution.Result
+		missing bool
+		want    execution.Status
+		line    string // in the result
+		log     string
+	}{
+		"its value is not JSON": {
+			result: execution.Result{Status: execution.Completed, Result: broken}, want: execution.Failed,
+			line: "its result cannot be stored", log: `msg="a result cannot be stored" job=` + id(1),
+		},
+		"its snapshot cannot be bound to its request": {
+			request: execution.Request{Input: broken}, want: execution.Failed,
+			result: execution.Result{Status: execution.Paused},
+			line:   "its result cannot be stored", log: "record " + id(9) + " error",
+		},
+		"the job is gone": {
+			result: execution.Result{Status: execution.Completed}, missing: true, want: execution.Running,
+			log: `level=WARN msg="a job does not exist any more, and its result is lost" job=` + id(1),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &away{until: time.Now().Add(time.Minute), missing: c.missing,
+					job: execution.Job{ID: id(1), Status: execution.Queued, Request: c.request}}
+				log := &strings.Builder{}
+				q := store.on(t, c.result, log)
+				q.Start(t.Context())
+				<-time.After(5 * time.Minute)
+				synctest.Wait()
+				if err := q.Stop(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if store.job.Status != c.want || !strings.Contains(string(store.job.Result), c.line) {
+					t.Errorf("the job is %s: %s", store.job.Status, store.job.Result)
+				}
+				if n := strings.Count(log.String(), c.log); n != 1 {
+					t.Errorf("%d lines with %s:\n%s", n, c.log, log)
+				}
+			})
+		})
+	}
+}
+
 // Whoever waits for an execution looks at it often at first, and rarely later. If the time is over, also while the
 // store is slow, the job is as it was: the caller's change has been made.
 func TestAwaitLooksMoreRarely(t *testing.T) {
@@ -116,11 +286,7 @@ func TestAwaitLooksMoreRarely(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store := &away{job: execution.Job{ID: id(1), Status: execution.Running}, slow: slow}
-				q, err := jobs.New(jobs.Config{Store: store, Runner: &script{}, Now: time.Now,
-					Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				q := store.on(t, execution.Result{}, io.Discard)
 				began := time.Now()
 				job, err := q.Await(t.Context(), store.job, 30*time.Second)
 				if err != nil || job.Status != execution.Running || time.Since(began) != 30*time.Second {
@@ -140,11 +306,7 @@ func TestAwaitSharesLooks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &away{job: execution.Job{ID: id(1), Status: execution.Running}}
-		q, err := jobs.New(jobs.Config{Store: store, Runner: &script{}, Now: time.Now,
-			Random: func() float64 { return 0.5 }, Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := store.on(t, execution.Result{}, io.Discard)
 		running := store.job
 		wait := func(all *sync.WaitGroup, patience time.Duration, want execution.Status) {
 			all.Go(func() {

@@ -170,20 +170,42 @@ func callerOf(job execution.Job) execution.Caller {
 	return execution.Caller{Subject: job.Subject, Tenant: job.Tenant, IP: job.IP}
 }
 
-// endOrPark ends a job that ran, or pauses it. A result with the status queued has its segment run again.
-func (q *Queue) endOrPark(j *execution.Job, result execution.Result) error {
+// endOrPark ends a job that ran, or pauses it. A result with the status queued has its segment run again. A result that
+// cannot be encoded or encrypted never can be, so the job ends as failed.
+func (q *Queue) endOrPark(j *execution.Job, result execution.Result) (err error) {
+	before, cancelled := *j, j.Cancel
 	switch result.Status {
 	case execution.Paused:
+		err = q.park(j, result)
 	case execution.Queued:
 		return repeat(q, j, result)
 	default:
-		return q.end(j, result)
+		err = q.end(j, result)
 	}
-	cancelled := j.Cancel
-	if err := q.park(j, result); err != nil || !cancelled {
-		return err
+	switch {
+	case err != nil:
+		*j = before
+		return endUnkept(q, j, result, err)
+	case cancelled && result.Status == execution.Paused:
+		return q.endPaused(j, execution.Cancelled, "the execution was cancelled", callerOf(*j))
 	}
-	return q.endPaused(j, execution.Cancelled, "the execution was cancelled", callerOf(*j))
+	return nil
+}
+
+// endUnkept ends a job whose result cannot be encoded or encrypted. One that paused gets the record of its end before
+// it ends.
+func endUnkept(q *Queue, j *execution.Job, result execution.Result, why error) error {
+	q.cfg.Logger.Error("a result cannot be stored", "job", j.ID, "error", why)
+	line := "the execution has ended: its result cannot be stored: " + why.Error()
+	if result.Status == execution.Paused {
+		waits.Park(j, result, q.cfg.Waits.MaxAge(result.Policy), q.cfg.Now())
+		j.Snapshot, j.Cancel = nil, false
+		return q.endPaused(j, execution.Failed, line, callerOf(*j))
+	}
+	return q.end(j, execution.Result{
+		Status: execution.Failed, Failure: execution.Failure{Error: &line}, Environment: result.Environment,
+		Logs: []execution.Log{}, Violations: []string{}, Function: j.Function, DangerAnalysis: noAnalysis(),
+	})
 }
 
 // repeat queues the segment of a job once more, or ends the job if that has happened too often.

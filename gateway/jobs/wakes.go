@@ -114,7 +114,7 @@ func (w woken) serve(loop, running context.Context) {
 	}
 	q.busy.Go(func() {
 		q.cfg.Queues.Jobs.Serve(loop, q.cfg.Workers+q.cfg.Spare, func(_ context.Context, id string) error {
-			_, err := w.run(running, running, id)
+			_, err := w.run(running, running, running, id)
 			return err
 		})
 	})
@@ -122,14 +122,13 @@ func (w woken) serve(loop, running context.Context) {
 }
 
 // run runs a job that a message names, and reports whether it ran. A job that is due later gets another message.
-func (w woken) run(begin, running context.Context, id string) (ran bool, err error) {
+func (w woken) run(begin, running, keeping context.Context, id string) (ran bool, err error) {
 	q := w.q
 	job, err := q.cfg.Store.Take(begin, q.cfg.Now(), id)
 	if err == nil {
 		q.at(job.Tenant, 1)
 		defer q.at(job.Tenant, -1)
-		q.run(running, job)
-		return true, nil
+		return true, q.run(running, keeping, job)
 	}
 	if !errors.Is(err, execution.ErrNotFound) {
 		return false, err

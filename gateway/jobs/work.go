@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -72,7 +73,7 @@ func (q *Queue) dispatch(loop, running context.Context) {
 			q.at(job.Tenant, 1)
 			q.busy.Go(func() {
 				defer func() { <-free; q.at(job.Tenant, -1); q.nudge() }()
-				q.run(running, job)
+				_ = q.run(running, running, job) // it is logged
 			})
 		}
 		if err == nil {
@@ -113,8 +114,8 @@ func (q *Queue) at(tenant string, change int) {
 // errTaken ends a change that came too late.
 var errTaken = errors.New("the job belongs to another process by now")
 
-// run runs a job and stores its result.
-func (q *Queue) run(running context.Context, job execution.Job) {
+// run runs a job and stores its result. It gives up storing when keeping ends, and returns the error of the store.
+func (q *Queue) run(running, keeping context.Context, job execution.Job) error {
 	ctx, cancel := context.WithCancel(running)
 	defer cancel()
 	q.mu.Lock()
@@ -129,7 +130,7 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 		cancel()
 	}
 	result, again := q.cfg.Runner.Run(ctx, job)
-	keepResult(running, q, job, func(j *execution.Job) error {
+	err := keep(keeping, q, job, func(j *execution.Job) error {
 		if j.Status != execution.Running || j.Owner != job.Owner {
 			return errTaken
 		}
@@ -140,37 +141,40 @@ func (q *Queue) run(running context.Context, job execution.Job) {
 		j.NotBefore = q.cfg.Now().Add(again + min(q.backoff(j.Attempts), 30*time.Second)).UTC()
 		return nil
 	})
-}
-
-// keepResult changes a job that ran. It goes on for as long as the store fails and the process runs, because no other
-// process takes over the job of one that is alive. If fn itself fails, it is like keep.
-func keepResult(running context.Context, q *Queue, job execution.Job, fn func(*execution.Job) error) {
-	refused := false
-	for {
-		err := q.keep(context.WithoutCancel(running), job, func(j *execution.Job) error {
-			err := fn(j)
-			refused = err != nil
-			return err
-		})
-		if err == nil || refused || running.Err() != nil {
-			return
-		}
-	}
-}
-
-// keep changes a job. It retries for about a minute, because a change must not be lost to a disk that fails for a
-// moment, and returns the last error.
-func (q *Queue) keep(ctx context.Context, job execution.Job, fn func(*execution.Job) error) (err error) {
-	for attempt := range 6 {
-		_, err = change(ctx, q, job.ID, fn)
-		if err == nil || errors.Is(err, errTaken) || errors.Is(err, execution.ErrNotFound) {
-			return nil
-		}
-		q.cfg.Logger.Error("a job cannot be kept", "job", job.ID, "error", err)
-		pause := time.NewTimer(q.backoff(attempt))
-		<-pause.C
+	if err != nil {
+		q.cfg.Logger.Warn("the result of a job is not stored; the process that takes the job over looks for its record",
+			"job", job.ID, "error", err)
 	}
 	return err
+}
+
+// seldom is the number of attempts after which the pauses between further ones stay the same: at most 32 s.
+const seldom = 5
+
+// keep changes a job. It goes on for as long as the store fails, because no other process takes over the job of one
+// that is alive. After the end of keeping it makes no further attempt, or a last one if it was waiting, and returns the
+// error of the store.
+func keep(keeping context.Context, q *Queue, job execution.Job, fn func(*execution.Job) error) error {
+	for attempt := 0; ; attempt++ {
+		last := keeping.Err() != nil
+		_, err := change(context.WithoutCancel(keeping), q, job.ID, fn)
+		switch {
+		case err == nil || errors.Is(err, errTaken):
+			return nil
+		case errors.Is(err, execution.ErrNotFound):
+			q.cfg.Logger.Warn("a job does not exist any more, and its result is lost", "job", job.ID)
+			return nil
+		case last:
+			return fmt.Errorf("keep job %s: %w", job.ID, err)
+		}
+		q.cfg.Logger.Error("a job cannot be kept", "job", job.ID, "error", err)
+		pause := time.NewTimer(q.backoff(min(attempt, seldom)))
+		select {
+		case <-keeping.Done():
+		case <-pause.C:
+		}
+		pause.Stop()
+	}
 }
 
 // adopt takes over what ended processes were running. A job with an audit record has happened.
