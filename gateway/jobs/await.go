@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ type callersOf struct {
 	jobs map[string]*awaited
 }
 
-// seen is what a look found: a job that is paused or has ended, or an error.
+// seen is what a look found: a job that is paused or has ended, or the error of a job that does not exist any more.
 type seen struct {
 	job execution.Job
 	err error
@@ -38,8 +39,9 @@ const (
 	rarest  = time.Second
 )
 
-// Await waits until a job is paused or has ended, or for a time. It returns the job as it is then. All callers who wait
-// for a job share the looks at it. The longer they wait, the more rarely the job is looked at.
+// Await waits until a job is paused or has ended, at most for patience. It returns the job as it was given if neither
+// happened. All callers who wait for a job share the looks at it. The longer they wait, the more rarely the job is
+// looked at. A look that fails says nothing about the job, which is looked at again.
 func (q *Queue) Await(ctx context.Context, job execution.Job, patience time.Duration) (execution.Job, error) {
 	if !underWay(job) {
 		return job, nil
@@ -51,7 +53,7 @@ func (q *Queue) Await(ctx context.Context, job execution.Job, patience time.Dura
 	select {
 	case <-ctx.Done():
 	case of.looks <- struct{}{}:
-		q.callers.lookUntil(ctx, q.cfg.Store, of, job.ID, mine)
+		q.callers.lookUntil(ctx, q, of, job.ID, mine)
 		<-of.looks
 	case found := <-mine:
 		return found.job, found.err
@@ -98,8 +100,8 @@ func (c *callersOf) leave(id string, mine chan seen) {
 
 // lookUntil looks at a job until mine has a value or ctx ends. It hands what it found to the callers who joined before
 // the look: those who joined later may have changed the job.
-func (c *callersOf) lookUntil(ctx context.Context, store Store, of *awaited, id string, mine chan seen) {
-	pause := soonest
+func (c *callersOf) lookUntil(ctx context.Context, q *Queue, of *awaited, id string, mine chan seen) {
+	pause, failed := soonest, false
 	due := time.Now().Add(pause)
 	for len(mine) == 0 {
 		next := time.NewTimer(time.Until(due))
@@ -119,11 +121,16 @@ func (c *callersOf) lookUntil(ctx context.Context, store Store, of *awaited, id 
 		c.mu.Lock()
 		callers := maps.Clone(of.callers)
 		c.mu.Unlock()
-		job, err := store.Job(ctx, id)
+		job, err := q.cfg.Store.Job(ctx, id)
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil || !underWay(job) {
+		gone := errors.Is(err, execution.ErrNotFound)
+		if err != nil && !gone && !failed {
+			failed = true
+			q.cfg.Logger.Warn("a job that callers wait for cannot be read; it is read again", "job", id, "error", err)
+		}
+		if gone || err == nil && !underWay(job) {
 			for caller := range callers {
 				select {
 				case caller <- seen{job, err}:

@@ -277,6 +277,42 @@ func TestResultThatCannotBeKept(t *testing.T) {
 	}
 }
 
+// A look that fails says nothing about the job: whoever waits gets what a later look finds, or the job as it was.
+func TestAwaitOutlastsFailedLooks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		unread time.Duration
+		want   execution.Status
+	}{
+		"for seconds": {5 * time.Second, execution.Completed},
+		"for minutes": {5 * time.Minute, execution.Running},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &away{
+					unread: time.Now().Add(c.unread), job: execution.Job{ID: id(1), Status: execution.Completed},
+				}
+				log := &strings.Builder{}
+				q := store.on(t, execution.Result{}, log)
+				given := execution.Job{ID: id(1), Status: execution.Running}
+				var callers sync.WaitGroup
+				for range 3 {
+					callers.Go(func() {
+						if job, err := q.Await(t.Context(), given, 30*time.Second); err != nil || job.Status != c.want {
+							t.Errorf("a caller got %s, %v", job.Status, err)
+						}
+					})
+				}
+				callers.Wait()
+				if n := strings.Count(log.String(), "cannot be read"); n != 1 {
+					t.Errorf("%d lines:\n%s", n, log)
+				}
+			})
+		})
+	}
+}
+
 // Whoever waits for an execution looks at it often at first, and rarely later. If the time is over, also while the
 // store is slow, the job is as it was: the caller's change has been made.
 func TestAwaitLooksMoreRarely(t *testing.T) {
