@@ -218,9 +218,13 @@ func TestResumeRefuses(t *testing.T) {
 func TestResumeWithoutKeys(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{})
-	a := s.do(t, "POST", "/api/executions/exec_0000000001/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`)
-	if detail, kind := a.problem(t, 501); kind != "stateless" || !strings.Contains(detail, "SNAPSHOT_KEYS") {
-		t.Errorf("%s: %s", kind, detail)
+	for path, body := range map[string]string{
+		"/resume": `{"decisions":[{"seq":1,"decision":"approve"}]}`, "/events/e": `{"paid":true}`,
+	} {
+		a := s.do(t, "POST", "/api/executions/exec_0000000001"+path, body)
+		if detail, kind := a.problem(t, 501); kind != "stateless" || !strings.Contains(detail, "SNAPSHOT_KEYS") {
+			t.Errorf("%s: %s: %s", path, kind, detail)
+		}
 	}
 }
 

@@ -69,10 +69,6 @@ func (h *Handlers) decide(
 	if h.Queue == nil {
 		return nil, noPaused()
 	}
-	if h.Queue.cfg.Waits.Keys == nil {
-		return nil, &api.Problem{Status: 501, Code: "stateless", Detail: "this gateway cannot continue paused executions: " +
-			"with state in Postgres or DynamoDB they need SNAPSHOT_KEYS"}
-	}
 	verdicts := map[int]execution.Verdict{}
 	for i, d := range decisions {
 		field := "decisions[" + strconv.Itoa(i) + "]"
@@ -189,6 +185,12 @@ func (h *Handlers) changeJob(
 	if h.Queue == nil || !execution.ValidID(id) {
 		return execution.Job{}, noPaused()
 	}
+	if h.Queue.cfg.Waits.Keys == nil {
+		return execution.Job{}, &api.Problem{
+			Status: 501, Code: "stateless", Detail: "this gateway cannot continue paused executions: " +
+				"with state in Postgres or DynamoDB they need SNAPSHOT_KEYS",
+		}
+	}
 	responds := func(d api.Decision) bool { return d.Decision == execution.Respond }
 	if slices.ContainsFunc(decisions, responds) {
 		job, err := h.paused(ctx, caller, id)
@@ -222,11 +224,10 @@ func (h *Handlers) changeJob(
 
 // hasKey returns an error if a paused execution could not continue here because its key is not configured.
 func (h *Handlers) hasKey(job execution.Job) error {
-	keys := h.Queue.cfg.Waits.Keys
-	if keys == nil || job.Status != execution.Paused {
+	if job.Status != execution.Paused {
 		return nil
 	}
-	if err := keys.Has(job.Snapshot); errors.Is(err, waits.ErrNoKey) {
+	if err := h.Queue.cfg.Waits.Keys.Has(job.Snapshot); errors.Is(err, waits.ErrNoKey) {
 		return api.NoSnapshotKey(err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -35,6 +36,8 @@ type ExecutionRunner struct {
 	Append func(ctx context.Context, record audit.Record) error
 	// Keys decrypt snapshots. Without them, no execution may pause.
 	Keys *waits.Keys
+
+	keyless keyless
 }
 
 // run runs a job, or its next segment if it has paused.
@@ -46,16 +49,18 @@ func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution
 	}
 	var snapshot []byte
 	if job.Wait != nil && job.Wait.Segment > 1 {
-		var err error
-		if r.Keys == nil {
-			return execution.Result{}, errNoKeys
+		err := errNoKeys
+		if r.Keys != nil {
+			snapshot, err = r.Keys.Open(job, job.Snapshot)
 		}
-		snapshot, err = r.Keys.Open(job, job.Snapshot)
-		switch {
-		case errors.Is(err, waits.ErrNoKey):
+		switch waitsForKey := errors.Is(err, errNoKeys) || errors.Is(err, waits.ErrNoKey); {
+		case waitsForKey && r.Now().Before(job.Wait.ExpiresAt):
 			return execution.Result{}, err
+		case waitsForKey:
+			return r.end(ctx, job, execution.Expired,
+				"the execution expired while it waited for a gateway with the key of its snapshot")
 		case err != nil:
-			return r.refused(ctx, job, err)
+			return r.end(ctx, job, execution.Failed, err.Error())
 		}
 	}
 	s.Resume = waits.Resume(job, snapshot)
@@ -68,10 +73,34 @@ var errNoKeys = errors.New("a paused execution waits for a gateway with SNAPSHOT
 // noKeysPause is the time between two attempts to continue an execution without its key.
 const noKeysPause = 10 * time.Second
 
-// refused ends an execution whose snapshot is not its own.
-func (r *ExecutionRunner) refused(ctx context.Context, job execution.Job, err error) (execution.Result, error) {
-	line := err.Error()
-	job.Wait.Ending = &execution.Ending{Status: execution.Failed, Reason: line, By: callerOf(job), At: job.Wait.Changed,
+// keyless counts the executions that wait for a key. It is safe for concurrent use.
+type keyless struct {
+	mu   sync.Mutex
+	said map[string]time.Time // by the text of the error, which names the key
+}
+
+// complain logs that an execution waits for a key, once a minute for each key.
+func (k *keyless) complain(to *slog.Logger, err error, id string, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if last, ok := k.said[err.Error()]; ok && now.Before(last.Add(time.Minute)) {
+		return
+	}
+	if k.said == nil || len(k.said) == maxKeyless {
+		k.said = map[string]time.Time{}
+	}
+	k.said[err.Error()] = now
+	to.Error("paused executions wait for their key", "error", err, "execution", id)
+}
+
+// maxKeyless bounds the keys that are remembered.
+const maxKeyless = 100
+
+// end ends an execution whose next segment cannot run.
+func (r *ExecutionRunner) end(
+	ctx context.Context, job execution.Job, status execution.Status, line string,
+) (execution.Result, error) {
+	job.Wait.Ending = &execution.Ending{Status: status, Reason: line, By: callerOf(job), At: job.Wait.Changed,
 		Record: job.Wait.Run}
 	if err := r.Append(ctx, waits.EndRecord(job)); err != nil {
 		return execution.Result{}, err
@@ -101,7 +130,7 @@ func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution
 	case errors.As(err, &exec) && exec.Code == execution.Throttled:
 		return result, max(exec.RetryAfter, time.Second)
 	case errors.Is(err, errNoKeys), errors.Is(err, waits.ErrNoKey):
-		r.Logger.Error(err.Error(), "execution", job.ID)
+		r.keyless.complain(r.Logger, err, job.ID, r.Now())
 		return result, noKeysPause
 	}
 	r.Logger.Warn("a job failed", "execution", job.ID, "error", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -145,12 +146,12 @@ func TestSegmentWithoutKeys(t *testing.T) {
 	if job.Snapshot, err = own.Seal(job, []byte("state")); err != nil {
 		t.Fatal(err)
 	}
-	job.Wait = &execution.Wait{Segment: 2}
+	job.Wait = &execution.Wait{Segment: 2, ExpiresAt: time.Now().Add(time.Hour)}
 	for name, keys := range map[string]*waits.Keys{"no keys": nil, "another key": other} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			executor := &broken{}
-			runner := &jobs.ExecutionRunner{Executor: executor, Records: oneRecord{}, Keys: keys,
+			runner := &jobs.ExecutionRunner{Executor: executor, Records: oneRecord{}, Keys: keys, Now: time.Now,
 				Logger: slog.New(slog.DiscardHandler), Append: func(context.Context, audit.Record) error {
 					t.Error("it has a record")
 					return nil
@@ -161,6 +162,70 @@ func TestSegmentWithoutKeys(t *testing.T) {
 			}
 			if executor.asked != 0 {
 				t.Error("it ran")
+			}
+		})
+	}
+}
+
+// An execution that waits for a gateway with its key until it expires ends then, with a record. Until then each missing
+// key is logged once a minute, however many executions wait.
+func TestSegmentExpiresWithoutKeys(t *testing.T) {
+	t.Parallel()
+	own, err := waits.ParseKeys(waits.NewKey("own"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	at := func(n int) execution.Job {
+		job := execution.Job{ID: id(n), Tenant: "t", Subject: "ann"}
+		job.Wait = &execution.Wait{Segment: 1, Tier: "agent"}
+		if job.Snapshot, err = own.Seal(job, []byte("state")); err != nil {
+			t.Fatal(err)
+		}
+		job.Wait = &execution.Wait{
+			Segment: 2, Tier: "agent", Run: id(100 + n), Changed: began, ExpiresAt: began.Add(time.Hour),
+		}
+		return job
+	}
+	other, err := waits.ParseKeys(waits.NewKey("other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, keys := range map[string]*waits.Keys{"no keys": nil, "another key": other} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now, log, written := began, &strings.Builder{}, []audit.Record{}
+			runner := &jobs.ExecutionRunner{Executor: &broken{}, Records: oneRecord{}, Keys: keys,
+				Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(log, nil)),
+				Append: func(_ context.Context, r audit.Record) error {
+					written = append(written, r)
+					return nil
+				}}
+			for _, after := range []time.Duration{0, 30 * time.Second, 61 * time.Second} {
+				now = began.Add(after)
+				for n := range 3 {
+					if result, again := runner.Run(t.Context(), at(n)); again <= 0 {
+						t.Errorf("after %v it ended: %+v", after, result)
+					}
+				}
+			}
+			if lines := strings.Count(log.String(), "\n"); lines != 2 {
+				t.Errorf("%d lines in 61 seconds:\n%s", lines, log)
+			}
+			now = began.Add(time.Hour)
+			result, again := runner.Run(t.Context(), at(1))
+			if result.Status != execution.Expired || again != 0 {
+				t.Errorf("it is %q, and tried again after %v", result.Status, again)
+			}
+			if len(written) != 1 {
+				t.Fatalf("%d records", len(written))
+			}
+			w := written[0]
+			got := audit.Record{ID: w.ID, Ending: audit.Ending{Status: w.Status}, Lineage: w.Lineage}
+			want := audit.Record{ID: id(101), Ending: audit.Ending{Status: "expired"},
+				Lineage: audit.Lineage{Parent: id(1), Segment: 2}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
