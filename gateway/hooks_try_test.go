@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -51,6 +52,24 @@ func TestHookDryRun(t *testing.T) {
 		s.do(t, "POST", "/api/functions/f/hook/dry-run", body).problem(t, 400)
 	}
 	s.do(t, "POST", "/api/functions/f/hook/dry-run", `{"execution":"exec_0123456789"}`).problem(t, 404)
+}
+
+// A dry run passes the same text to the function as a delivery: nothing in it is escaped for HTML.
+func TestHookDryRunEncodesLikeADelivery(t *testing.T) {
+	t.Parallel()
+	input := make(chan string, 1)
+	s := kept(t, options{invoke: func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
+		input <- string(inv.Request.Input)
+		return mirror(ctx, inv, onLog)
+	}})
+	want(t, s.do(t, "PUT", "/api/functions/f",
+		`{"code":"1","hook":{"scheme":"slack","secret":"It is a secret of 32 characters."}}`), 201)
+	want(t, s.do(t, "POST", "/api/functions/f/hook/dry-run", `{"sample":"slash_command"}`), 200)
+	if got := <-input; !strings.Contains(got, "&team_id=") {
+		t.Errorf("the event is %s", got)
+	}
 }
 
 // The current version of the function processes the event of an earlier delivery.

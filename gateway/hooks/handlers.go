@@ -131,7 +131,8 @@ func (h *Handlers) Deliver(c *fiber.Ctx) error {
 	})
 }
 
-// written returns an event as JSON of at most that many bytes.
+// written returns an event as JSON of at most that many bytes. It writes none of an event that is certainly longer: the
+// JSON has the body as a text, and as a value that is rarely shorter than the body.
 func written(event webhook.Event, most int) (json.RawMessage, error) {
 	tooLong := &api.Problem{Status: 413, Detail: "the event takes more than " + strconv.Itoa(most) +
 		" bytes as JSON, which has the body as text and as a value"}
@@ -148,7 +149,7 @@ func written(event webhook.Event, most int) (json.RawMessage, error) {
 	return b, nil
 }
 
-// escaped returns how many bytes a text takes as JSON, at least.
+// escaped returns a lower bound of the bytes that a text takes as JSON.
 func escaped(text string) int {
 	n := len(text)
 	for i := range len(text) {

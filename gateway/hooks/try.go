@@ -98,11 +98,7 @@ func (h *Handlers) signedEvent(f execution.SavedFunction, sample Sample) (json.R
 		return nil, err
 	}
 	event := NewEvent(*f.Hook, fiber.MethodPost, PathOf(f.Tenant, f.Name), url.Values{}, header, body)
-	input, err := json.Marshal(event)
-	if err != nil {
-		return nil, &api.Problem{Status: 500, Cause: err}
-	}
-	return input, nil
+	return written(event, h.MaxEventBytes)
 }
 
 // Redeliver serves POST /api/functions/{name}/hook/redeliver: the current version of the function processes the event
