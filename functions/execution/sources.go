@@ -57,6 +57,22 @@ func (s Sources) Bytes() int {
 	return n
 }
 
+// longSources is the size in bytes above which hashing the JSON of sources takes too long.
+const longSources = 1 << 20
+
+// Condensed returns what a hash of r covers: r itself or, if its sources are long, r without them and their hash. sum
+// is their hash if it is known, and empty otherwise.
+func (r Request) Condensed(sum string) (short Request, hashed string) {
+	s := r.Sources()
+	switch {
+	case s.Bytes() <= longSources:
+		return r, ""
+	case sum == "":
+		sum = s.Sum()
+	}
+	return r.WithSources(Sources{}), sum
+}
+
 // Encode returns the JSON of r, in a tenth of the time that encoding/json takes for long sources. It escapes nothing
 // for HTML, and writes a file in base64 where text would be longer.
 func (r Request) Encode() ([]byte, error) {

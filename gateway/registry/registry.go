@@ -153,19 +153,9 @@ func find(f execution.SavedFunction, digest string) (v execution.FunctionVersion
 	return v, true
 }
 
-// longSources is the size in bytes above which a digest covers the hash of the sources instead of the sources:
-// encoding long ones as JSON would take this process too long.
-const longSources = 1 << 20
-
 func digestOf(c execution.FunctionContent) (string, error) {
-	sources := ""
-	if s := c.Request.Sources(); s.Bytes() > longSources {
-		sources = c.Sum
-		if sources == "" {
-			sources = s.Sum()
-		}
-		c.Request = c.Request.WithSources(execution.Sources{})
-	}
+	var sources string
+	c.Request, sources = c.Request.Condensed(c.Sum)
 	raw, err := json.Marshal(c) // maps are written in the order of their keys
 	if err != nil {
 		return "", fmt.Errorf("hash a function: %w", err)

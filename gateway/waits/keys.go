@@ -187,17 +187,9 @@ func binding(head []byte, j execution.Job, segment int) ([]byte, error) {
 	return out, nil
 }
 
-// longSources is the size in bytes above which the hash of a request covers the hash of its sources instead of the
-// sources: encoding long ones as JSON would take this process too long.
-const longSources = 1 << 20
-
 // requestSum returns the hash of a request.
 func requestSum(r execution.Request) ([sha256.Size]byte, error) {
-	sources := ""
-	if s := r.Sources(); s.Bytes() > longSources {
-		sources = s.Sum()
-		r = r.WithSources(execution.Sources{})
-	}
+	r, sources := r.Condensed("")
 	text, err := json.Marshal(r)
 	return sha256.Sum256(append(text, sources...)), err
 }

@@ -37,6 +37,48 @@ func parked(t *testing.T) (paused, queued execution.Job) {
 	return paused, queued
 }
 
+// A snapshot of a request with long sources is bound to all of them.
+func TestLongSourcesAreBound(t *testing.T) {
+	t.Parallel()
+	const long = 3 << 19
+	k := keys(t, waits.NewKey("one"))
+	paused, queued := parked(t)
+	request := func(code, file string) execution.Request {
+		return execution.Request{Code: code, Files: map[string]execution.File{
+			"a.js": execution.File(strings.Repeat("x", long)), "b.js": execution.File(file),
+		}}
+	}
+	paused.Request = request("1", "2")
+	sealed, err := k.Seal(paused, []byte("state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		request execution.Request
+		opens   bool
+	}{
+		{"the same", request("1", "2"), true},
+		{"other code", request("2", "2"), false},
+		{"another file", request("1", "3"), false},
+		{"no file", execution.Request{Code: "1"}, false},
+		{"another input", func() execution.Request {
+			r := request("1", "2")
+			r.Input = []byte("3")
+			return r
+		}(), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			queued := queued
+			queued.Request = c.request
+			if _, err := k.Open(queued, sealed); (err == nil) != c.opens {
+				t.Errorf("it opens: %v", err)
+			}
+		})
+	}
+}
+
 // refused reports whether a snapshot was refused under a name.
 func refused(err error) bool {
 	return errors.Is(err, waits.ErrSealed) || errors.Is(err, waits.ErrNoKey)
