@@ -8,7 +8,7 @@ import (
 	"github.com/airlock-run/airlock/gateway"
 )
 
-// Only a request with code may have a long body, and little of that body may be something else than text.
+// Only a request with code may have a long body, and little of that body may be anything but text.
 func TestLongBodies(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{

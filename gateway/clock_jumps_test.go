@@ -140,7 +140,7 @@ func queueJumps(t *testing.T, clock *wall, jump time.Duration) {
 	}
 	clock.add(jump)
 	place.Release()
-	clock.add(11 * time.Second) // the event is no longer recent
+	clock.add(11 * time.Second) // the caller who is gone no longer counts as recent
 	for n := range 4 {
 		if p, err := q.Acquire(t.Context(), queue.Normal, "here"); err != nil || p.Waited < 0 {
 			t.Errorf("place %d: %v", n, err)
@@ -186,7 +186,7 @@ func leaseJumps(t *testing.T, clock *wall, jump time.Duration) {
 		l.Hold(fmt.Sprint(n), leave)
 	}
 	clock.add(jump)
-	_, _ = l.Enter(bounds.Owner{Tenant: "t"}) // the queue reads the clock; there is no free place
+	_, _ = l.Enter(bounds.Owner{Tenant: "t"}) // the leases read the clock; there is no free place
 	clock.add(time.Minute)
 	if _, err := l.Enter(bounds.Owner{Tenant: "t"}); err != nil {
 		t.Errorf("idle sessions of a minute ago are held, %d of them", n)
@@ -384,7 +384,7 @@ func tokenJumps(t *testing.T, clock *wall, jump time.Duration) {
 		t.Fatal("a good token is refused")
 	}
 	clock.add(jump)
-	if good() { // the job has ended, or has not begun
+	if good() { // the token has ended, or is not valid yet
 		t.Error("a token is taken outside its time")
 	}
 	clock.add(-jump)

@@ -68,7 +68,8 @@ type EngineState struct {
 	// Processes counts the processes since the start, and Live those that exist.
 	Processes int64 `json:"processes"`
 	Live      int64 `json:"live"`
-	// TemplateBytes is the memory that all processes share, and ProcessBytes what one that waits for code has besides.
+	// TemplateBytes is the memory that all processes of the engine share. ProcessBytes is the memory of one waiting
+	// process on top of it.
 	TemplateBytes int64 `json:"templateBytes"`
 	ProcessBytes  int64 `json:"processBytes"`
 }

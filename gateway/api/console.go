@@ -13,7 +13,7 @@ type ConsoleText struct {
 }
 
 // ConsoleOf divides the output of a result into console calls, as the logs say. Logs lack the end of long texts, and
-// calls beyond the tier's number have none: the text of those calls is returned as one.
+// calls beyond the tier's number have no log: the text of those calls is returned as one.
 func ConsoleOf(r execution.Result) []ConsoleText {
 	logs := r.Logs
 	if r.Usage.LogsDropped > 0 && len(logs) > 0 {

@@ -350,7 +350,7 @@ func decode(arguments []byte, v any, accepted string) error {
 	if _, err := execution.Members(arguments); err != nil {
 		return err
 	}
-	known, once := fast.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true) // Members found no object
+	known, once := fast.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true) // Members has refused duplicates
 	if fast.Unmarshal(arguments, v, known, once) == nil {
 		return nil
 	}

@@ -38,11 +38,13 @@ type Config struct {
 	Concurrent func(tenant string) int
 }
 
-// Full is the error of an arrival that was turned away, or of a waiter that had to give way.
+// Full is the error of an arrival that was turned away, or of a waiter that had to give way. Callers of a Queue also
+// use it for a waiter whose time was over.
 type Full struct {
-	// RetryAfter is estimated from how long executions take. It is between 1 and 60 seconds.
+	// RetryAfter is between 1 and 60 seconds. A Queue estimates it from how long executions take.
 	RetryAfter time.Duration
-	// Waited is how long the arrival waited without getting a place; 0 for one that was turned away.
+	// Waited is how long a waiter waited until its time was over. It is 0 for one that had to give way, and for an arrival
+	// that was turned away.
 	Waited time.Duration
 }
 

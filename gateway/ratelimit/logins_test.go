@@ -40,34 +40,34 @@ func newTestLogins(t *testing.T, tally func(*clock) ratelimit.Tally) *testLogins
 }
 
 // try makes an attempt as a gateway does. It reports whether the credential was checked, and whether it was accepted.
-func (d *testLogins) try(address, credential string) (looked, in bool) {
-	d.t.Helper()
+func (l *testLogins) try(address, credential string) (looked, in bool) {
+	l.t.Helper()
 	a := ratelimit.Attempt{Address: address, Credential: credential, Name: func() string { return "key" }}
-	v, err := d.Admit(d.t.Context(), a)
+	v, err := l.Admit(l.t.Context(), a)
 	if err != nil {
-		d.t.Fatal(err)
+		l.t.Fatal(err)
 	}
 	if !v.Allowed {
 		if v.Reset <= 0 || v.Reset > 62*time.Second {
-			d.t.Errorf("%s is refused for %v", address, v.Reset)
+			l.t.Errorf("%s is refused for %v", address, v.Reset)
 		}
 		return false, false
 	}
-	if credential == d.right {
-		d.Succeeded(a)
+	if credential == l.right {
+		l.Succeeded(a)
 		return true, true
 	}
-	if _, err := d.Failed(d.t.Context(), a); err != nil {
-		d.t.Fatal(err)
+	if _, err := l.Failed(l.t.Context(), a); err != nil {
+		l.t.Fatal(err)
 	}
 	return true, false
 }
 
 // guess makes n different attempts and returns how many were checked.
-func (d *testLogins) guess(address string, n int) (looked int) {
-	d.t.Helper()
+func (l *testLogins) guess(address string, n int) (looked int) {
+	l.t.Helper()
 	for i := range n {
-		if ok, _ := d.try(address, fmt.Sprintf("guess %d at %v", i, d.now())); ok {
+		if ok, _ := l.try(address, fmt.Sprintf("guess %d at %v", i, l.now())); ok {
 			looked++
 		}
 	}
@@ -181,7 +181,7 @@ func TestAttackSparesKnownCredentials(t *testing.T) {
 	}
 }
 
-func TestDoorsCountSeparately(t *testing.T) {
+func TestTargetsCountSeparately(t *testing.T) {
 	t.Parallel()
 	d := newTestLogins(t, nil)
 	hook := ratelimit.Attempt{Target: "hook acme/f", Address: "192.0.2.1", Credential: "x"}

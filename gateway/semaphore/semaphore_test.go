@@ -30,7 +30,7 @@ func take(t *testing.T, of *semaphore.Fair, tenant, caller string) func() {
 func TestNoPlaces(t *testing.T) {
 	t.Parallel()
 	if _, err := semaphore.New(0); err == nil {
-		t.Error("turns without places")
+		t.Error("a semaphore without places")
 	}
 }
 
