@@ -119,7 +119,7 @@
   define(p.ArrayPrototype, 'splice', { splice(start, deleteCount) {
     const n = arguments.length;
     if (n === 0 || typeof start !== 'number' || n > 1 && typeof deleteCount !== 'number' || !isArray(this)) return p.apply(splice, this, arguments);
-    const { length } = this, at = clamp(start < 0 ? length + start : start, length);
+    const { length } = this, from = p.trunc(start) || 0, at = clamp(from < 0 ? length + from : from, length);
     const deleted = n === 1 ? length - at : clamp(deleteCount, length - at), added = n === 1 ? 0 : n - 2, growth = added - deleted;
     if (at === 0 && length > short && this.constructor === p.Array) { // as shift and unshift do it
       if (added === 1 && deleted === 0) {
