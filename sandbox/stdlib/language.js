@@ -107,6 +107,8 @@
   const short = 32; // elements that the engine moves soon enough
   const few = 4; // elements that shift takes away sooner than copyWithin
   const isArray = (v) => typeof v === 'object' && internal.kind(v) === internal.kinds.array;
+  // resizes reports whether an array can grow and shrink. Any other array is left to the engine's own methods.
+  const resizes = (array) => p.isExtensible(array) && p.getOwnPropertyDescriptor(array, 'length').writable;
   // clamp returns the integer closest to v between 0 and limit.
   const clamp = (v, limit) => p.min(p.max(p.trunc(v) || 0, 0), limit);
   // prepend adds elements in front. Turning the array around is what the engine does fastest.
@@ -118,7 +120,7 @@
   };
   define(p.ArrayPrototype, 'splice', { splice(start, deleteCount) {
     const n = arguments.length;
-    if (n === 0 || typeof start !== 'number' || n > 1 && typeof deleteCount !== 'number' || !isArray(this)) return p.apply(splice, this, arguments);
+    if (n === 0 || typeof start !== 'number' || n > 1 && typeof deleteCount !== 'number' || !isArray(this) || !resizes(this)) return p.apply(splice, this, arguments);
     const { length } = this, from = p.trunc(start) || 0, at = clamp(from < 0 ? length + from : from, length);
     const deleted = n === 1 ? length - at : clamp(deleteCount, length - at), added = n === 1 ? 0 : n - 2, growth = added - deleted;
     if (at === 0 && length > short && this.constructor === p.Array) { // as shift and unshift do it
@@ -144,7 +146,7 @@
   } }.splice);
   define(p.ArrayPrototype, 'unshift', { unshift(_) {
     const n = arguments.length;
-    if (n === 0 || !isArray(this) || n === 1 && this.length <= short) return p.apply(unshift, this, arguments);
+    if (n === 0 || !isArray(this) || n === 1 && this.length <= short || !resizes(this)) return p.apply(unshift, this, arguments);
     return prepend(this, arguments);
   } }.unshift);
   return internal;

@@ -21,6 +21,7 @@
     isArray: Array.isArray,
     keys: Object.keys,
     create: Object.create,
+    isExtensible: Object.isExtensible,
     freeze: Object.freeze,
     is: Object.is,
     parse: JSON.parse,
