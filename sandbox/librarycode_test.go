@@ -33,6 +33,9 @@ func TestCodeOfLibraries(t *testing.T) {
 			"const out = []; try { out.push(typeof new Error('a')) } catch (e) { out.push(e) }\n" +
 			"delete Error.prepareStackTrace; return [out.length, new Error('b').stack.split('\\n')[0]]",
 			`[1,"Error: b"]`},
+		{"a prepared stack of an error with a long message", "Error.prepareStackTrace = (e, s) => s\n" +
+			"const at = (n) => { const e = new Error('x'.repeat(n)); return [e.message.length, e.stack.length, " +
+			"e.stack[0].getLineNumber()] }\nreturn [at(1), at(40000)]", `[[1,2,2],[40000,2,2]]`},
 		{"groups of the last match", "const a = []; let s = '¨K1K¨G22G'\n" +
 			"while (/¨(K|G)(\\d+)\\1/.test(s)) { a.push(RegExp.$1 + RegExp.$2); s = s.replace(/¨(K|G)\\d+\\1/, '') }\n" +
 			"return [...a, RegExp.$1, RegExp.$3]", `["K1","G22","G",""]`},

@@ -253,12 +253,12 @@ func framesOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error)
 // traceOp answers stack.trace(head, frames): it returns V8's message of an error that the engine throws, or "", and the
 // frames as the guest sees them.
 func traceOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
-	head, ok1 := c.Word(a[0], maxErrorText)
-	frames, ok2 := c.Word(a[1], maxErrorText)
+	head, _ := c.Word(a[0], maxErrorText)
+	frames, ok := c.Word(a[1], maxErrorText)
 	if err := c.Work(4 * (len(head) + len(frames))); err != nil {
 		return 0, err
 	}
-	if !ok1 || !ok2 || r.source == nil {
+	if !ok || r.source == nil {
 		return c.NewJSON([]string{"", ""})
 	}
 	frames = r.frames(frames)

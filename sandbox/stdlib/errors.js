@@ -87,7 +87,7 @@
       frames += site.isNative() ? `    at ${name} (native)\n` : `    at ${name} (${site.getFileName()}:${site.getLineNumber()}:${site.getColumnNumber()})\n`;
     }
     try { head = p.errorToString(e); } catch { /* the guest's own name or message */ }
-    const told = internal.sync('stack.trace', head, frames), message = told[0];
+    const told = internal.sync('stack.trace', cut(head), cut(frames)), message = told[0];
     const d = p.getOwnPropertyDescriptor(e, 'message');
     if (message !== '' && d !== undefined && d.writable) p.defineProperty(e, 'message', { __proto__: null, value: message });
     return told[1];
