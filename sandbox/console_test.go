@@ -54,6 +54,8 @@ func TestConsoleMethods(t *testing.T) {
 				"└───────────────────┴─────┴────────┘\n5\n"},
 		{"function f() { console.trace('here', 1) }\nf()",
 			"Trace: here 1\n    at f (script.js:1:24)\n    at <anonymous> (script.js:2:1)\n"},
+		{"Error.prepareStackTrace = () => 'prepared'; console.trace('here')",
+			"Trace: here\n    at <anonymous> (script.js:1:53)\n"},
 		{"console.log(new TypeError('bad'))", "TypeError: bad\n    at <anonymous> (script.js:1:17)\n"},
 	} {
 		seed := int64(1)

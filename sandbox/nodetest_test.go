@@ -119,6 +119,12 @@ func TestTestsOfNode(t *testing.T) {
 	if passing.Error != "" || !regexp.MustCompile(`(?m)^# pass 1$`).MatchString(passing.Output) {
 		t.Errorf("a test that passes: %q, %s", passing.Error, passing.Output)
 	}
+	code = "Error.prepareStackTrace = (_, sites) => sites\n" +
+		"const declare = () => require('node:test')('a', () => { throw 1 })\ndeclare()"
+	prepared := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{})
+	if !regexp.MustCompile(`location: '[^']*script\.js:2:\d+'`).MatchString(prepared.Output) {
+		t.Errorf("with a prepared stack, the location is not that of the test: %s", prepared.Output)
+	}
 	if r := run(t, e, sandbox.Script{Code: "require('test')"}, sandbox.Grants{}); r.Error == "" {
 		t.Error("the module has a name without node:")
 	}

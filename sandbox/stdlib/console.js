@@ -49,8 +49,8 @@
       },
       dirxml(...data) { print(LOG, data); },
       trace(...data) {
-        const text = internal.format(data), { stack } = new p.Error();
-        write(ERROR, `Trace${text === '' ? '' : `: ${text}`}${p.slice(stack, 5)}`);
+        const text = internal.format(data);
+        write(ERROR, `Trace${text === '' ? '' : `: ${text}`}${p.slice(internal.plainStack(), 5)}`);
       },
       assert(condition = false, ...data) {
         if (condition) return;

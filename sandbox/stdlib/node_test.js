@@ -65,7 +65,7 @@
       this.controller = new AbortController();
       this.done = new Promise((resolve) => { this.resolve = resolve; });
       this.queue = Promise.resolve();
-      const place = /\(?([^\s()]+:\d+:\d+)\)?$/.exec(text(new Error().stack).split('\n').find((line) => /:\d+:\d+\)?$/.test(line)) ?? '');
+      const place = /\(?([^\s()]+:\d+:\d+)\)?$/.exec(internal.plainStack().split('\n').find((line) => /:\d+:\d+\)?$/.test(line)) ?? '');
       this.location = place?.[1];
     }
     // open prints the heading of a parent before the first of its children.
