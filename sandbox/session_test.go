@@ -208,6 +208,30 @@ func TestSessionsOfGrants(t *testing.T) {
 	}
 }
 
+// Standard input is the input of the step.
+func TestInputOfSteps(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Files: sandbox.FilesRead, Modules: []string{"fs"}}
+	const twice = "[fs.readFileSync(0, 'utf8'), fs.readFileSync(0, 'utf8')]"
+	var from []byte
+	for _, c := range []struct{ name, code, input, want string }{
+		{"first", "const fs = require('fs'), fd = fs.openSync('/dev/stdin'); " + twice, `"one"`, `["one",""]`},
+		{"another", twice, `"two"`, `["two",""]`},
+		{"none", twice, "", `["",""]`},
+		{"a descriptor that was opened", "fs.readFileSync(fd, 'utf8')", `"three"`, `"three"`},
+		{"a descriptor that was read", "fs.readFileSync(fd, 'utf8')", `"four"`, `"four"`},
+	} {
+		result, err := e.Step(t.Context(), from, sandbox.Script{Code: c.code, Input: []byte(c.input)}, grants)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(result.Value); got != c.want {
+			t.Errorf("%s: got %s (%s), want %s", c.name, got, result.Error, c.want)
+		}
+		from = result.Snapshot
+	}
+}
+
 // The arguments of a program are those of its step.
 func TestArgumentsOfSteps(t *testing.T) {
 	e := newEngine(t)

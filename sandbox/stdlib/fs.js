@@ -103,6 +103,14 @@
     d === undefined ? call('stat', syscall, path) : [false, 0, undefined, d.device === 3 ? 0o666 : 0o600, 0, d.device === 3 ? S_IFCHR : S_IFIFO];
 
   const open = new Map([[0, device('/dev/stdin')], [1, device('/dev/stdout')], [2, device('/dev/stderr')]]);
+  // forgetInput drops what was read of standard input: each step of a session has its own input.
+  internal.forgetInput = () => {
+    internal.p.mapForEach(open, (f) => {
+      if (f.device !== 0) return;
+      f.bytes = undefined;
+      f.at = 0;
+    });
+  };
   let nextFd = 3;
   const opened = (fd, syscall) => {
     if (typeof fd !== 'number') throw internal.nodeWrongType('fd', 'of type number', fd);

@@ -123,7 +123,10 @@
       p.defineProperty(globalThis, 'input', { __proto__: null, value: input, writable: true, enumerable: false, configurable: true });
     }
     if (!(flags & 4)) defineOutput();
-    if (internal.isStep) internal.setArguments([]); // those of an earlier step
+    if (internal.isStep) { // what was given to an earlier step
+      internal.setArguments([]);
+      internal.forgetInput();
+    }
     if (flags & 2) internal.setup(internal.sync('setup'));
     if (flags & 64) internal.keepMatches?.();
     if (flags & 256) internal.addSets?.();
