@@ -32,6 +32,11 @@ func TestTemporal(t *testing.T) {
 			"[true,false,true]"},
 		{"once", "const first = Temporal; return first === globalThis.Temporal", "true"},
 		{"replaced", "globalThis.Temporal = 1; return Temporal", "1"},
+		{"a method that was kept", "const { toTemporalInstant } = Date.prototype, { Instant } = Temporal\n" +
+			"const made = toTemporalInstant.call(new Date(0)); return [made instanceof Instant, Temporal.Instant === Instant]",
+			"[true,true]"},
+		{"a method beside a replacement", "globalThis.Temporal = 1\n" +
+			"return [String(new Date(0).toTemporalInstant()), Temporal]", `["1970-01-01T00:00:00Z",1]`},
 		{"its source", "Temporal.PlainDate.toString()", `"function PlainDate() { [native code] }"`},
 		{"a format of what a value lacks", "new Intl.DateTimeFormat('en-US').format(Temporal.PlainTime.from('10:20'))",
 			`"10:20:00 AM"`},
