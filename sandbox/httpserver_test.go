@@ -60,6 +60,12 @@ func TestServerOfTheRun(t *testing.T) {
 			"const gone = new Promise((ok) => server.once('request', (q, r) => { r.on('close', ok); c.abort() }))\n" +
 			"const name = await fetch(base + '/silent', { signal: c.signal }).catch((e) => e.name); await gone; return name",
 			`"AbortError"`},
+		{"an abort while the body is read", "const c = new AbortController(); let asked = 0\n" +
+			"server.on('request', () => { asked++ })\n" +
+			"const body = new ReadableStream({ pull(r) { c.abort(); r.enqueue(new Uint8Array(1)); r.close() } }, " +
+			"{ highWaterMark: 0 })\n" +
+			"const name = await fetch(base + '/x', { method: 'POST', body, duplex: 'half', signal: c.signal }).then(() => " +
+			"'answered', (e) => e.name)\nawait fetch(base + '/y'); return [name, asked]", `["AbortError",1]`},
 		{"a request", "return new Promise((ok) => { const q = http.request({ port: server.address().port, method: 'PUT', " +
 			"path: '/p' }, async (r) => { let t = ''; for await (const c of r) t += c; " +
 			"ok([t, r.headers['x-a'], r.headers['set-cookie'], r.rawHeaders.filter((h) => h === 'X-A').length]) })\n" +

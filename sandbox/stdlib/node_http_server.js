@@ -223,6 +223,7 @@
 
   // serve has a server answer a request of fetch, and follows redirects.
   internal.serve = (server, s, bytes) => {
+    if (internal.abort.aborted(s.signal)) return Promise.reject(internal.abort.reason(s.signal)); // while the body was read
     const u = new URL(s.url), list = internal.headerList(s.headers), headers = [['host', u.host], ['connection', 'keep-alive']];
     for (let i = 0; i < list.length; i += 2) headers.push([list[i], list[i + 1]]);
     for (const [name, value] of [['accept', '*/*'], ['accept-language', '*'], ['sec-fetch-mode', 'cors'], ['user-agent', 'node']]) if (!headers.some(([other]) => other === name)) headers.push([name, value]);
