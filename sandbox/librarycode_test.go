@@ -50,6 +50,10 @@ func TestCodeOfLibraries(t *testing.T) {
 			"await new Promise((r) => { m.on('end', r); m.end(z.deflateSync('text')) })\n" +
 			"return [String(Buffer.concat(parts)), z.Gzip() instanceof z.Gzip, z.Gzip.name, m.bytesWritten > 0]",
 			`["text",true,"Gzip",true]`},
+		{"a stream composed under an aborted signal", "const { Readable, PassThrough } = require('stream')\n" +
+			"const failed = new Promise((r) => process.on('uncaughtException', (e) => r(e.name)))\n" +
+			"Readable.from(['a']).compose(new PassThrough(), { signal: AbortSignal.abort() }); return failed",
+			`"AbortError"`},
 		{"a server that does not listen", "const https = require('https'); let said\n" +
 			"const s = https.createServer(() => {})\n" +
 			"try { s.listen(1) } catch (e) { said = e.message }\n" +

@@ -35,14 +35,18 @@
     _destroy(e, done) { done(e); },
     [Symbol.asyncDispose]() { this.destroy(); return Promise.resolve(); },
   };
+  // destroyOnAbort destroys a stream when a signal is aborted, at once if it is already.
+  const destroyOnAbort = (signal, stream) => {
+    const abort = () => { stream.destroy(internal.nodeAborted(signal)); };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  };
   const setup = (stream, options, names) => {
     stream.destroyed = stream.closed = false;
     stream.errored = null;
     stream._emitClose = options.emitClose !== false;
     stream._autoDestroy = options.autoDestroy !== false;
     for (const [option, method] of names) if (typeof options[option] === 'function') stream[method] = options[option];
-    const { signal } = options;
-    signal?.addEventListener('abort', () => stream.destroy(internal.nodeAborted(signal)), { once: true });
   };
   const sizeOf = (chunk, objectMode) => objectMode ? 1 : chunk.length;
   const mark = (options, side, objectMode) => options[side + 'HighWaterMark'] ?? options.highWaterMark ?? (objectMode ? 16 : 65536);
@@ -56,6 +60,7 @@
     EventEmitter.call(this);
     setup(this, options, [['read', '_read'], ['destroy', '_destroy']]);
     readableState(this, options);
+    if (options.signal) destroyOnAbort(options.signal, this);
   }
   Object.setPrototypeOf(Readable.prototype, Stream.prototype);
   Object.setPrototypeOf(Readable, Stream);
@@ -299,7 +304,7 @@
     });
   };
 
-  internal.nodeStream = { stateView, commonState, Stream, Readable, common, setup, over, mark, sizeOf, getters, readableState, nextTick, iterated };
+  internal.nodeStream = { destroyOnAbort, stateView, commonState, Stream, Readable, common, setup, over, mark, sizeOf, getters, readableState, nextTick, iterated };
   // Streams of libraries, such as copies of older streams, have the properties of Node's.
   const reads = (s) => s._r !== undefined || s._w === undefined && (s._readableState ? s._readableState.readable !== false : s.readable === true && typeof s.pipe === 'function');
   const writes = (s) => s._w !== undefined || s._r === undefined && typeof s.write === 'function' && typeof s.end === 'function';
@@ -323,7 +328,8 @@
     });
     if (left === 0 || stream.closed) nextTick(() => { if (left === 0) call(stream.errored ?? undefined); else if (stream.closed) call(stream.errored ?? nodeError(Error, 'ERR_STREAM_PREMATURE_CLOSE', 'Premature close')); });
     const { signal } = options;
-    signal?.addEventListener('abort', () => call(internal.nodeAborted(signal)), { once: true });
+    if (signal?.aborted) nextTick(() => call(internal.nodeAborted(signal)));
+    else signal?.addEventListener('abort', () => call(internal.nodeAborted(signal)), { once: true });
     return undo;
   };
   internal.nodeStream.finished = finished;

@@ -3,7 +3,7 @@
   'use strict';
   const { modules, nodeError } = internal;
   const { Readable, Writable, Duplex, pipeline, finished } = modules.stream;
-  const { nextTick, iterated } = internal.nodeStream;
+  const { nextTick, iterated, destroyOnAbort } = internal.nodeStream;
 
   const empty = Symbol('empty'), eof = Symbol('end');
   const checkFunction = (fn) => {
@@ -142,7 +142,7 @@
       checkOptions(options);
       if (typeof stream?.pipe === 'function' && stream.writable === false) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'stream' must be writable. Received ${internal.inspect(stream)}`);
       const made = compose(this, stream);
-      options?.signal?.addEventListener('abort', () => made.destroy(internal.nodeAborted(options.signal)), { once: true });
+      if (options?.signal) destroyOnAbort(options.signal, made);
       return made;
     },
   };

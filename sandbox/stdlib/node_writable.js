@@ -4,13 +4,14 @@
   const { modules, nodeError } = internal;
   const { Buffer } = modules.buffer;
   const EventEmitter = modules.events;
-  const { Stream, Readable, common, stateView, commonState, setup, over, mark, sizeOf, getters, readableState, nextTick, finished } = internal.nodeStream;
+  const { destroyOnAbort, Stream, Readable, common, stateView, commonState, setup, over, mark, sizeOf, getters, readableState, nextTick, finished } = internal.nodeStream;
 
   function Writable(options = {}) {
     if (!(this instanceof Writable)) return new Writable(options);
     EventEmitter.call(this);
     setup(this, options, [['write', '_write'], ['writev', '_writev'], ['final', '_final'], ['destroy', '_destroy']]);
     writableState(this, options);
+    if (options.signal) destroyOnAbort(options.signal, this);
   }
   Object.setPrototypeOf(Writable.prototype, Stream.prototype);
   Object.setPrototypeOf(Writable, Stream);
@@ -219,6 +220,7 @@
     if (options.readable === false) this._r.eof = this._r.ended = true;
     if (options.writable === false) this._w.ending = this._w.finished = true;
     this.allowHalfOpen = options.allowHalfOpen !== false;
+    if (options.signal) destroyOnAbort(options.signal, this);
   }
   Object.setPrototypeOf(Duplex.prototype, Readable.prototype);
   Object.setPrototypeOf(Duplex, Readable);
@@ -332,7 +334,10 @@
   };
   modules.stream = Object.assign(Stream, {
     Stream, Readable, Writable, Duplex, Transform, PassThrough, pipeline, finished, promises,
-    addAbortSignal(signal, stream) { signal.addEventListener('abort', () => stream.destroy(internal.nodeAborted(signal)), { once: true }); return stream; },
+    addAbortSignal(signal, stream) {
+      destroyOnAbort(signal, stream);
+      return stream;
+    },
     isReadable: (s) => s?.readable ?? null, isErrored: (s) => !!s?.errored, isDisturbed: (s) => !!s?._r?.flowing,
     getDefaultHighWaterMark: (objectMode) => objectMode ? 16 : 65536,
   });
