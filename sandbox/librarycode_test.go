@@ -54,6 +54,14 @@ func TestCodeOfLibraries(t *testing.T) {
 			"const failed = new Promise((r) => process.on('uncaughtException', (e) => r(e.name)))\n" +
 			"Readable.from(['a']).compose(new PassThrough(), { signal: AbortSignal.abort() }); return failed",
 			`"AbortError"`},
+		{"levels of zlib at a flush", "const z = require('zlib')\n" +
+			"const code = (name, options, flush) => new Promise((r) => { const s = z[name](options).on('error', (e) => " +
+			"r(e.code)); s.resume().on('end', () => r('end')); s.write('a'); if (flush) s.flush(); s.end() })\n" +
+			"const out = []; for (const flush of [false, true]) out.push(await code('createGzip', { level: 42 }, flush), " +
+			"await code('createGzip', { level: 9 }, flush), await code('createDeflate', { level: -2 }, flush), " +
+			"await code('createBrotliCompress', { params: { 1: 12 } }, flush))\nreturn out",
+			`["ERR_OUT_OF_RANGE","end","ERR_OUT_OF_RANGE","ERR_OUT_OF_RANGE",` +
+				`"ERR_OUT_OF_RANGE","end","ERR_OUT_OF_RANGE","ERR_OUT_OF_RANGE"]`},
 		{"a server that does not listen", "const https = require('https'); let said\n" +
 			"const s = https.createServer(() => {})\n" +
 			"try { s.listen(1) } catch (e) { said = e.message }\n" +

@@ -13,14 +13,18 @@
   };
 
   const codes = { Z_DATA_ERROR: -3, Z_BUF_ERROR: -5 };
+  // levelOf returns the level of zlib, or the quality of brotli, that options ask for.
+  const levelOf = (format, options) => {
+    const brotli = format.startsWith('brotli'), level = brotli ? options?.params?.[1] ?? 11 : options?.level ?? -1;
+    if (!Number.isInteger(level) || level < -1 || level > (brotli ? 11 : 9)) throw internal.nodeOutOfRange('options.level', '>= -1 and <= 9', level);
+    return level;
+  };
   const run = (format, input, options) => {
     const bytes = typeof input === 'string' ? Buffer.from(input) : ArrayBuffer.isView(input) ? input : internal.isBuffer(input) ? new Uint8Array(input) : undefined;
     if (bytes === undefined) throw internal.nodeWrongType('buffer', 'of type string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer', input);
-    const level = format.startsWith('brotli') ? options?.params?.[1] ?? 11 : options?.level ?? -1;
-    if (!Number.isInteger(level) || level < -1 || level > (format.startsWith('brotli') ? 11 : 9)) throw internal.nodeOutOfRange('options.level', '>= -1 and <= 9', level);
     const most = Math.min(options?.maxOutputLength ?? 0x7fffffff, 0x7fffffff) | 0;
     const partial = options?.finishFlush === undefined || options.finishFlush === constants.Z_FINISH || format.startsWith('brotli') ? 0 : 1;
-    const out = internal.sync('zlib', format, level | 0, most, internal.bufferOf(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)), partial);
+    const out = internal.sync('zlib', format, levelOf(format, options), most, internal.bufferOf(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)), partial);
     if (internal.isBuffer(out)) return Buffer.from(out);
     if (out[0] === 'ERR_BUFFER_TOO_LARGE') throw nodeError(RangeError, out[0], `Cannot create a Buffer larger than ${most} bytes`);
     const e = nodeError(Error, out[0], out[1]);
@@ -28,8 +32,8 @@
     throw e;
   };
 
-  // Streams buffer their input and emit all output at the end, or what there is by a flush. They are functions, which older code calls with its own
-  // objects.
+  // Streams buffer their input and emit all output at the end, or what there is by a flush. They are functions, which
+  // older code calls with its own objects.
   const inputs = Symbol('parts'), settings = Symbol('options'), opened = Symbol('stream');
   const flushing = Buffer.alloc(0); // the chunk that asks for a flush
   // handleOf returns what libraries use of the binding below a stream. It gives no output before the last input.
@@ -71,8 +75,8 @@
     const packs = ['gzip', 'deflate', 'deflate-raw', 'brotli'].includes(format);
     // compress gives a stream that was flushed the input since then. After the last input it is closed.
     const compress = (s, then) => {
-      const options = s[settings], part = concat(s[inputs].splice(0));
-      if (s[opened] === undefined) internal.define(s, opened, internal.sync('zip.open', format, format === 'brotli' ? options?.params?.[1] ?? 11 : options?.level ?? -1));
+      const part = concat(s[inputs].splice(0));
+      if (s[opened] === undefined) internal.define(s, opened, internal.sync('zip.open', format, levelOf(format, s[settings])));
       const out = Buffer.from(internal.sync('zip.write', s[opened], internal.bufferOf(new Uint8Array(part.buffer, part.byteOffset, part.byteLength)), then));
       if (then === 1) internal.define(s, opened, undefined);
       return out;
