@@ -118,6 +118,8 @@ func TestPreparationEndsUnderItsLimit(t *testing.T) {
 				Files: map[string]string{"a.tsx": repeated(1<<20, "x =", "<a>\nx", "", "</a>")}, Wall: time.Minute},
 			sandbox.LimitStack, true},
 		{"nested too deeply", preparation{Code: repeated(9_000, "namespace a", ".a", "{}", ""), TypeScript: true}, "", false},
+		{"flags of literals before brackets",
+			preparation{Code: repeated(256_000, "", "a/b/v\n", "", "["), Wall: 10 * time.Second}, sandbox.LimitStack, false},
 		{
 			"cpu", preparation{Code: repeated(1<<20, "enum E{", "a,", "}", ""), TypeScript: true, CPU: 50 * time.Millisecond,
 				Wall: time.Minute}, sandbox.LimitCPU, true,

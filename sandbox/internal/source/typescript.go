@@ -118,8 +118,8 @@ func hasSetsLiteral(code string) bool {
 			continue
 		}
 		line := code[strings.LastIndexByte(code[:at-1], '\n')+1 : at-1]
-		if strings.Contains(line, "/") && !tooDeep(code) {
-			return true
+		if strings.Contains(line, "/") {
+			return !tooDeep(code)
 		}
 	}
 }
