@@ -71,6 +71,10 @@ func TestPackages(t *testing.T) {
 			`["default","named",2]`},
 		{"a dynamic import of one", `const { default: f, named } = await import("@s/es"); [f(), named]`,
 			`["default","named"]`},
+		{"a literal with the flag v", `import p from "plain"; [/^\p{L}+$/v.test("é"), p.count()]`, `[true,1]`},
+		{"for await", "import p from \"plain\"; const log = [];\nconst it = { [Symbol.asyncIterator]() { let i = 0; " +
+			"return { next: async () => ({ done: i++ > 1, value: i }), return() { log.push('return'); return {} } } } };\n" +
+			"for await (const x of it) log.push(x);\n[log, p.count()]", `[[1,2],1]`},
 		{"a fence and several lines",
 			"```js\nimport {\n  count,\n  sub as add\n} from 'plain'\n[count(), add(1)]\n```", `[1,2]`},
 		{"strict code",

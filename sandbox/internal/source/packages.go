@@ -154,7 +154,8 @@ var declared = regexp.MustCompile(`^import\s*(?:([\w$\s,{}*]+?)\s*from\s*)?(?:'(
 // plain returns the source of code whose imports are all of packages that are evaluated before it. It runs as a script
 // that reads what it imports from the fourth parameter, and need not be bundled. ok is false for any other code.
 func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, ok bool) {
-	if found.exports || found.dynamic || found.meta || found.main || strings.Contains(code, "use strict") {
+	if found.exports || found.dynamic || found.meta || found.main || strings.Contains(code, "use strict") ||
+		hasForAwait(code) || hasSetsLiteral(code) {
 		return nil, false
 	}
 	keys := map[string]bool{}
