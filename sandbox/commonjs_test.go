@@ -27,6 +27,17 @@ func TestModulesFindTheirFiles(t *testing.T) {
 					"catch (x) { e = x.code }\nmodule.exports = [file, require('fs').readFileSync(file, 'utf8'), "+
 					"require.resolve('q'), e]", "node_modules/p/a.js", "1 + 1",
 				"node_modules/q/package.json", `{"main": "q.js"}`, "node_modules/q/q.js", "")},
+		{"a text with createRequire", "import p from 'p'; p", `"\nconst require = createRequire(import.meta.url);\n"`, files(
+			"node_modules/p/package.json", `{"exports": "./i.mjs"}`,
+			"node_modules/p/i.mjs", "export default `\nconst require = createRequire(import.meta.url);\n`")},
+		{"createRequire of a namespace", "import p from 'p'; p", `["b","b"]`, files(
+			"node_modules/p/package.json", `{"exports": "./i.mjs"}`,
+			"node_modules/p/i.mjs", "import module from 'node:module'; import x from './x.mjs'\n"+
+				"const require = module.createRequire( // of this file\n  import.meta.filename)\n"+
+				"export default [require('./b.cjs'), x]",
+			"node_modules/p/x.mjs", "import * as m from 'module'\r\nvar require = m.createRequire(import.meta.url)\r\n"+
+				"export default require('./b.cjs')",
+			"node_modules/p/b.cjs", "module.exports = 'b'")},
 		{"createRequire", "import p from 'p'; p", `["1.2.3","b"]`, files(
 			"node_modules/p/package.json", `{"version": "1.2.3", "exports": "./lib/i.mjs"}`,
 			"node_modules/p/lib/i.mjs", "import { createRequire } from 'module';\nimport { x } from './x.mjs';\n"+

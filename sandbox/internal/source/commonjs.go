@@ -8,13 +8,9 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-var (
-	// wrapperHead is the first line of a CommonJS module as esbuild prints it: its name and parameters.
-	wrapperHead = regexp.MustCompile(`(?m)^  "(?:` + ofFile + `|` + ofPackage + `):[^"]*"\(([\w$]+)?(?:, ([\w$]+))?\) \{$`)
-	// ownRequire is the declaration of a require that an ES module makes for itself.
-	ownRequire = regexp.MustCompile(`(?m)^[ \t]*(?:const|let|var)\s+require\s*=\s*(?:[\w$]+\.)?createRequire\s*\(\s*` +
-		`import\.meta\.(?:url|filename)\s*\)[ \t]*(?:;|\r?$)`)
-)
+// wrapperHead is the first line of a CommonJS module as esbuild prints it: its name and parameters.
+var wrapperHead = regexp.MustCompile(`(?m)^  "(?:` + ofFile + `|` + ofPackage +
+	`):[^"]*"\(([\w$]+)?(?:, ([\w$]+))?\) \{$`)
 
 const (
 	wrapperCall = "((mod = { exports: {} }).exports, mod)"
@@ -47,14 +43,48 @@ func withoutOwnRequire(text string) string {
 	if !strings.Contains(text, "createRequire") {
 		return text
 	}
-	return ownRequire.ReplaceAllStringFunc(text, func(declared string) string {
-		return strings.Map(func(r rune) rune {
-			if r == '\n' || r == '\r' || r == ';' {
-				return r
-			}
-			return ' '
-		}, declared)
-	})
+	var own []span
+	tokens := significant(text)
+	for i := range tokens {
+		if end, ok := ownRequire(tokens, i); ok {
+			own = append(own, span{tokens[i].from, end})
+		}
+	}
+	text, _ = blank(text, own)
+	return text
+}
+
+// ownRequire returns where a declaration of a require that an ES module makes for itself ends, if one begins a line at
+// the token.
+func ownRequire(tokens []token, i int) (end int, ok bool) {
+	declares := tokens[i].text == "const" || tokens[i].text == "let" || tokens[i].text == "var"
+	if !declares || !tokens[i].fresh || !textsAt(tokens, i+1, "require", "=") {
+		return 0, false
+	}
+	i += 3
+	if at(tokens, i+1).kind == js.DotToken { // of a namespace
+		i += 2
+	}
+	if !textsAt(tokens, i, "createRequire", "(", "import", ".", "meta", ".") {
+		return 0, false
+	}
+	i += 6
+	path, after := at(tokens, i), at(tokens, i+2)
+	if path.text != "url" && path.text != "filename" || at(tokens, i+1).kind != js.CloseParenToken {
+		return 0, false
+	}
+	ends := after.kind == js.SemicolonToken || after.kind == js.ErrorToken || after.fresh
+	return at(tokens, i+1).to, ends
+}
+
+// textsAt reports whether the tokens from an index on have the given texts.
+func textsAt(tokens []token, i int, texts ...string) bool {
+	for n, text := range texts {
+		if at(tokens, i+n).text != text {
+			return false
+		}
+	}
+	return true
 }
 
 // withResolved replaces the literal arguments of require.resolve by the paths of the files that they name. esbuild
