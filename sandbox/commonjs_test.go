@@ -27,6 +27,10 @@ func TestModulesFindTheirFiles(t *testing.T) {
 					"catch (x) { e = x.code }\nmodule.exports = [file, require('fs').readFileSync(file, 'utf8'), "+
 					"require.resolve('q'), e]", "node_modules/p/a.js", "1 + 1",
 				"node_modules/q/package.json", `{"main": "q.js"}`, "node_modules/q/q.js", "")},
+		{"require.resolve beside other names", "import p from 'p'; p", `["./a.js","./a.js","/node_modules/p/a.js"]`, files(
+			"node_modules/p/index.js", "const resolve = (x) => x, o = { require: { resolve } }, f = (_, x) => x;\n"+
+				"module.exports = [f(require, resolve('./a.js')), o.require.resolve('./a.js'), require.resolve('./a.js')]",
+			"node_modules/p/a.js", "")},
 		{"a text with createRequire", "import p from 'p'; p", `"\nconst require = createRequire(import.meta.url);\n"`, files(
 			"node_modules/p/package.json", `{"exports": "./i.mjs"}`,
 			"node_modules/p/i.mjs", "export default `\nconst require = createRequire(import.meta.url);\n`")},

@@ -99,10 +99,13 @@ func (b *bundle) withResolved(text string, a api.OnLoadArgs) string {
 	}
 	var out strings.Builder
 	tokens, done := significant(text), 0
-	for i, t := range tokens {
+	for i := range tokens {
+		member := i > 0 && (tokens[i-1].kind == js.DotToken || tokens[i-1].kind == js.OptChainToken)
+		if member || !textsAt(tokens, i, "require", ".", "resolve", "(") {
+			continue
+		}
 		name := at(tokens, i+4)
-		called := t.text == "require" && at(tokens, i+2).text == "resolve" && at(tokens, i+3).kind == js.OpenParenToken
-		if !called || name.kind != js.StringToken || at(tokens, i+5).kind != js.CloseParenToken {
+		if name.kind != js.StringToken || at(tokens, i+5).kind != js.CloseParenToken {
 			continue
 		}
 		if found, ok := resolve(files, a.Path, name.text[1:len(name.text)-1], true); ok {
