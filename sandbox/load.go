@@ -212,5 +212,5 @@ func (g *guest) evaluateTop(globals string) error {
 		return fmt.Errorf("names of globals: %w", err)
 	}
 	return g.call(g.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!g.source.Loads()),
-		quickjs.Bool(g.source.IsPackages()))
+		quickjs.Bool(g.source.IsPackages()), quickjs.Int(regexpFlags(g.source)))
 }

@@ -231,20 +231,26 @@ func (g *guest) execute(script Script) error {
 	if g.source.IsModule() {
 		flags |= startModule
 	}
-	if g.source.ReadsMatches() {
-		flags |= startKept
-	}
 	if g.source.MentionsPath() {
 		flags |= startPath
 	}
-	if g.source.MentionsSets() {
-		flags |= startSets
-	}
+	flags |= regexpFlags(g.source)
 	limit := quickjs.Int(int32(min(g.limits.OutputBytes, 1<<30)))
 	if err := g.call(g.image.Root(stdlib.RootStart), fn, data, input, quickjs.Int(flags), limit); err != nil {
 		return err
 	}
 	return (eventLoop{g.run, g}).toEnd()
+}
+
+// regexpFlags returns the flags for what code needs of RegExp. Loading takes them, too.
+func regexpFlags(s *source.Source) (flags int32) {
+	if s.ReadsMatches() {
+		flags |= startKept
+	}
+	if s.MentionsSets() {
+		flags |= startSets
+	}
+	return flags
 }
 
 // checkDepth refuses input and context that nest too deeply.

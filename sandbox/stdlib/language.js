@@ -50,13 +50,6 @@
   } }.return);
   // The engine has no RegExp.$1, which is the group of the last match. keepMatches adds these properties. Keeping matches
   // costs time, so only code that mentions one of them has them.
-  const mentioned = ['RegExp.$', 'RegExp.lastMatch', 'RegExp.lastParen', 'RegExp.leftContext', 'RegExp.rightContext'];
-  internal.mentionsMatches = (fn) => {
-    const text = p.functionToString(fn);
-    let mentions = false;
-    if (p.indexOf(text, 'RegExp.') >= 0) for (let i = 0; i < mentioned.length; i++) mentions ||= p.indexOf(text, mentioned[i]) >= 0;
-    return mentions;
-  };
   internal.keepMatches = () => {
     if (p.hasOwn(p.RegExp, '$1')) return;
     let last = [''], input = '', start = 0;

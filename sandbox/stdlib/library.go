@@ -47,7 +47,7 @@ const (
 	RootFire          // fire(timer)
 	RootSettle        // settle(request, failed, value)
 	RootStack         // stack() returns the stack as text
-	RootLoad          // load(fn, names, onlyCompiled, asPackages)
+	RootLoad          // load(fn, names, onlyCompiled, asPackages, flags)
 	RootReject        // reject(reason, promise) reports an unhandled rejection
 	RootTick          // runTicks() runs the callbacks of process.nextTick
 	Roots

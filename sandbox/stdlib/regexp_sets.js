@@ -232,11 +232,6 @@
     return out;
   };
 
-  internal.mentionsSets = (fn) => {
-    const text = p.functionToString(fn);
-    return p.indexOf(text, 'RegExp') >= 0 && p.regexpExec(/["'`][dgimsy]*v[dgimsy]*["'`]/, text) !== null;
-  };
-
   // addSets gives the code RegExp with the flag v. It costs each new regular expression time, so only code that mentions
   // the flag has it.
   let added = false;

@@ -69,10 +69,16 @@
     }
   };
 
+  // extendRegExp gives code what it needs of RegExp and other code has not.
+  const extendRegExp = (flags) => {
+    if (flags & 64) internal.keepMatches?.();
+    if (flags & 256) internal.addSets?.();
+  };
+
   // load evaluates top-level code that many runs share, before any run exists. brought maps the names of the globals that
   // each run supplies to whether they are enumerable. Code that accesses one of them during load fails with op.early.
-  // asPackages keeps the value for the code that imports from it.
-  const load = (fn, brought, onlyCompiled, asPackages) => {
+  // asPackages keeps the value for the code that imports from it. flags are those of start that extendRegExp knows.
+  const load = (fn, brought, onlyCompiled, asPackages, flags) => {
     defineOutput();
     if (onlyCompiled) {
       loaded = fn;
@@ -88,8 +94,7 @@
       p.arrayPush(traps, ask);
       p.defineProperty(globalThis, name, { __proto__: null, get: ask, set: ask, enumerable: brought[name], configurable: true });
     }
-    if (internal.mentionsMatches?.(fn)) internal.keepMatches();
-    if (internal.mentionsSets?.(fn)) internal.addSets();
+    extendRegExp(flags);
     (async () => {
       try {
         const evaluated = await fn(undefined, undefined, undefined, packages);
@@ -128,8 +133,7 @@
       internal.forgetInput();
     }
     if (flags & 2) internal.setup(internal.sync('setup'));
-    if (flags & 64) internal.keepMatches?.();
-    if (flags & 256) internal.addSets?.();
+    extendRegExp(flags);
     if (flags & 128) {
       define(globalThis, '__dirname', '/');
       define(globalThis, '__filename', '/script.js');

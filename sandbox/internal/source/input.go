@@ -31,6 +31,14 @@ type Exception struct {
 
 // Of returns the form in which the code of a request runs, or what is wrong with it.
 func Of(in Input) (*Source, *Exception) {
+	s, ex := sourceOf(in)
+	if ex == nil {
+		s.mentions = mentionsOf(s.Text)
+	}
+	return s, ex
+}
+
+func sourceOf(in Input) (*Source, *Exception) {
 	code, name, typescript := in.Code, "script.js", in.TypeScript
 	if in.Entry != "" {
 		content, ok := in.Files[in.Entry]
@@ -127,24 +135,49 @@ func (s *Source) LeavesScript(loaded bool) bool {
 // IsModule reports whether the code's imports and exports make it an ES module.
 func (s *Source) IsModule() bool { return s.bundle != nil && s.bundle.module }
 
-// ReadsMatches reports whether the code mentions RegExp.$1 or another property that has the last match.
-func (s *Source) ReadsMatches() bool {
-	return strings.Contains(s.Text, "RegExp.") && keptMatch.MatchString(s.Text)
+// mentions is what the text names that only some code gets.
+type mentions struct {
+	matches bool // RegExp.$1 or another property that has the last match
+	sets    bool // what may be regular expressions with the flag v
+	path    bool // __dirname or __filename
 }
 
-var keptMatch = regexp.MustCompile(`RegExp\.(?:\$|last|leftContext|rightContext)`)
+var matchProperty = regexp.MustCompile(`RegExp\.(?:\$|lastMatch|lastParen|leftContext|rightContext)`)
+
+// mentionsOf returns what a text mentions.
+func mentionsOf(text string) mentions {
+	return mentions{
+		matches: strings.Contains(text, "RegExp.") && matchProperty.MatchString(text),
+		sets:    strings.Contains(text, "RegExp") && hasSetsFlags(text),
+		path:    strings.Contains(text, "__dirname") || strings.Contains(text, "__filename"),
+	}
+}
+
+// hasSetsFlags reports whether a text has a string of flags of regular expressions that contains v.
+func hasSetsFlags(text string) bool {
+	const quotes = "\"'`"
+	for {
+		i := strings.IndexAny(text, quotes)
+		if i < 0 {
+			return false
+		}
+		rest := strings.TrimLeft(text[i+1:], "dgimsyv")
+		flags := text[i+1 : len(text)-len(rest)]
+		if strings.Contains(flags, "v") && strings.IndexAny(rest, quotes) == 0 {
+			return true
+		}
+		text = rest
+	}
+}
+
+// ReadsMatches reports whether the code mentions RegExp.$1 or another property that has the last match.
+func (s *Source) ReadsMatches() bool { return s.mentions.matches }
 
 // MentionsSets reports whether the code may make regular expressions with the flag v.
-func (s *Source) MentionsSets() bool {
-	return strings.Contains(s.Text, "RegExp") && setsFlag.MatchString(s.Text)
-}
-
-var setsFlag = regexp.MustCompile("[\"'`][dgimsy]*v[dgimsy]*[\"'`]")
+func (s *Source) MentionsSets() bool { return s.mentions.sets }
 
 // MentionsPath reports whether the code is a CommonJS module that mentions its path.
-func (s *Source) MentionsPath() bool {
-	return (strings.Contains(s.Text, "__dirname") || strings.Contains(s.Text, "__filename")) && !s.IsModule()
-}
+func (s *Source) MentionsPath() bool { return s.mentions.path && !s.IsModule() }
 
 // FirstLine returns the line of the caller's text at which the code begins.
 func (s *Source) FirstLine() int { return 1 + s.skipped }

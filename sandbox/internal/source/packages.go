@@ -73,7 +73,7 @@ func OfPackages(keys []string, files map[string][]byte) (*Source, *Exception) {
 	if ex := b.build(); ex != nil {
 		return nil, ex
 	}
-	s.bundle = b
+	s.bundle, s.mentions = b, mentionsOf(s.Text)
 	return s, nil
 }
 

@@ -44,12 +44,9 @@ type Source struct {
 	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
 	skipped int
-	// lines are the offsets of the lines of code. measured guards them.
-	lines    []int
-	measured sync.Once
-	// breaks are the offsets of the lines of Text. broken guards them.
-	breaks []int
-	broken sync.Once
+	// lines are the lines of code, and compiledLines those of Text.
+	lines, compiledLines lineStarts
+	mentions             mentions
 }
 
 // edit is an insertion of n bytes at column col (from 1) of line, which count in the text after all edits.
@@ -212,11 +209,11 @@ func (s *Source) inside(line, col int) (int, int) {
 	if line < 1 {
 		return 1, 1
 	}
-	s.measured.Do(s.measure)
-	n := min(line, len(s.lines))
-	text := s.code[s.lines[n-1]:]
-	if n < len(s.lines) {
-		text = s.code[s.lines[n-1] : s.lines[n]-1]
+	lines := s.lines.of(s.code)
+	n := min(line, len(lines))
+	text := s.code[lines[n-1]:]
+	if n < len(lines) {
+		text = s.code[lines[n-1] : lines[n]-1]
 	}
 	if line > n {
 		col = len(text) + 1
@@ -224,14 +221,23 @@ func (s *Source) inside(line, col int) (int, int) {
 	return n, utf8.RuneCountInString(text[:min(max(col-1, 0), len(text))]) + 1
 }
 
-// measure finds where the lines of the code begin.
-func (s *Source) measure() {
-	s.lines = append(s.lines, 0)
-	for i := range len(s.code) {
-		if s.code[i] == '\n' {
-			s.lines = append(s.lines, i+1)
+// lineStarts are the offsets at which the lines of a text begin. They are found when they are first asked for.
+type lineStarts struct {
+	once    sync.Once
+	offsets []int
+}
+
+// of returns the offsets in text, which is the same at every call.
+func (l *lineStarts) of(text string) []int {
+	l.once.Do(func() {
+		l.offsets = append(l.offsets, 0)
+		for i := range len(text) {
+			if text[i] == '\n' {
+				l.offsets = append(l.offsets, i+1)
+			}
 		}
-	}
+	})
+	return l.offsets
 }
 
 // lineColumn returns the line and the column, in bytes, of an offset.

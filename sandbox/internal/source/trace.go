@@ -151,10 +151,10 @@ func (s *Source) units(stack string) string {
 	var out strings.Builder
 	for line := range strings.Lines(stack) {
 		if file, l, c, ok := frameAt(line); ok && file == quickjs.ScriptName && s.bundle == nil {
-			s.broken.Do(s.breakLines)
+			lines := s.compiledLines.of(s.Text)
 			old := quickjs.ScriptName + ":" + strconv.Itoa(l) + ":" + strconv.Itoa(c)
-			if l >= 1 && l <= len(s.breaks) {
-				c = bytesBefore(s.Text[s.breaks[l-1]:], c-1) + 1
+			if l >= 1 && l <= len(lines) {
+				c = bytesBefore(s.Text[lines[l-1]:], c-1) + 1
 			}
 			if l == 1 {
 				c-- // QuickJS counts columns of the first line from 0

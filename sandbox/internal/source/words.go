@@ -48,11 +48,11 @@ func (s *Source) Word(head, frames string) (message string, work int, ok bool) {
 
 // near returns the compiled text around a position as the engine counts it, and the position in that text.
 func (s *Source) near(line, col int) (code string, at int) {
-	s.broken.Do(s.breakLines)
-	if line < 1 || line > len(s.breaks) {
+	lines := s.compiledLines.of(s.Text)
+	if line < 1 || line > len(lines) {
 		return "", 0
 	}
-	at = s.breaks[line-1] + max(col-1, 0)
+	at = lines[line-1] + max(col-1, 0)
 	if line == 1 {
 		at++ // the engine counts columns of the first line from 0
 	}
@@ -68,21 +68,12 @@ const maxPrior = 8 << 10
 
 // prior returns the compiled text before a line.
 func (s *Source) prior(line int) string {
-	if line < 1 || line > len(s.breaks) {
+	lines := s.compiledLines.of(s.Text)
+	if line < 1 || line > len(lines) {
 		return ""
 	}
-	end := min(s.breaks[line-1], len(s.Text))
+	end := min(lines[line-1], len(s.Text))
 	return s.Text[max(end-maxPrior, 0):end]
-}
-
-// breakLines finds where the lines of Text begin.
-func (s *Source) breakLines() {
-	s.breaks = append(s.breaks, 0)
-	for i := range len(s.Text) {
-		if s.Text[i] == '\n' {
-			s.breaks = append(s.breaks, i+1)
-		}
-	}
 }
 
 // same are messages that V8 words in one way, whatever the code.
