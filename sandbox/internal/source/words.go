@@ -18,7 +18,8 @@ type thrown struct {
 	caller  string // the function in the first frame of the compiled code
 	code    string // the compiled text around the position of that frame, and the position in it
 	at      int
-	prior   string // the compiled text before the code
+	prior   string // the compiled text before the code: see earlier
+	read    int    // the bytes of prior that were read
 }
 
 // around bounds the code that is read before and after a position, in bytes.
@@ -43,7 +44,13 @@ func (s *Source) Word(head, frames string) (message string, work int, ok bool) {
 		t.prior = s.prior(line)
 	}
 	out, ok := t.reword(name)
-	return out, len(first) + len(t.code), ok
+	return out, len(first) + len(t.code) + t.read, ok
+}
+
+// earlier returns the compiled text before the code. Few messages need it, and reading it is work.
+func (t *thrown) earlier() string {
+	t.read += len(t.prior)
+	return t.prior
 }
 
 // near returns the compiled text around a position as the engine counts it, and the position in that text.

@@ -19,6 +19,7 @@ var (
 		`(?:[-+*/%&|^?<>]{0,3}=|\+\+|--)`)
 	defaulted = regexp.MustCompile(`^(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)\s*=[^=>]`)
 	listed    = regexp.MustCompile(`^\s*=\s*(?:Object\.\w+\()?\[([^\[\]{}()"'` + "`" + `]*)\]`)
+	instance  = regexp.MustCompile(`^\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`)
 	forbidden = regexp.MustCompile(`^null or undefined are forbidden$|^cannot convert to object$`)
 )
 
@@ -132,7 +133,7 @@ func kindOf(value string) string {
 	return "object"
 }
 
-// byValue words the messages that V8 gives values.
+// byValue returns the messages in which V8 prints a value.
 func (t *thrown) byValue() (string, bool) {
 	first := t.value(0)
 	with := func(message, separator string) (string, bool) {
@@ -151,7 +152,7 @@ func (t *thrown) byValue() (string, bool) {
 			return with("Invalid typed array length", ": ")
 		}
 	case "cannot convert to BigInt: not an integer", "cannot convert NaN or Infinity to BigInt":
-		return "The number " + orValue(first, "") + "cannot be converted to a BigInt because it is not an integer", true
+		return "The number " + withSpace(first) + "cannot be converted to a BigInt because it is not an integer", true
 	case "cannot convert to BigInt":
 		return "Cannot convert " + first + " to a BigInt", first != ""
 	case "object prototype may only be an Object or null", "not an object":
@@ -174,10 +175,10 @@ func (t *thrown) byValue() (string, bool) {
 	return t.ofReceiver()
 }
 
-// orValue returns a value and a space, or what stands for one that is not known.
-func orValue(value, otherwise string) string {
+// withSpace returns a value and a space, or "" for a value that is not known.
+func withSpace(value string) string {
 	if value == "" {
-		return otherwise
+		return ""
 	}
 	return value + " "
 }
@@ -241,7 +242,7 @@ func (t *thrown) ofReceiver() (string, bool) {
 func (t *thrown) ofArray() (string, bool) {
 	name, ok := strings.CutSuffix(t.code[:t.at], ".")
 	_, name = before(name)
-	text := t.prior + t.code[:t.at]
+	text := t.earlier() + t.code[:t.at]
 	at := strings.LastIndex(text, " "+name+" =")
 	if !ok || name == "" || at < 0 {
 		return "", false
@@ -280,7 +281,7 @@ func (t *thrown) trap() string {
 func (t *thrown) class(at int) string {
 	found := classStart.FindAllStringSubmatch(t.code[:at], -1)
 	if len(found) == 0 {
-		found = classStart.FindAllStringSubmatch(t.prior, -1)
+		found = classStart.FindAllStringSubmatch(t.earlier(), -1)
 	}
 	if len(found) == 0 {
 		return ""
@@ -297,15 +298,31 @@ func (t *thrown) classOf(assignment string) string {
 	class := ""
 	if m[1] == "this" {
 		class = t.class(t.at)
-	} else if made := regexp.MustCompile(`\b` + regexp.QuoteMeta(m[1]) +
-		`\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`).
-		FindStringSubmatch(t.prior + t.code); made != nil {
-		class = made[1]
+	} else {
+		class = madeAs(t.earlier()+t.code, m[1])
 	}
 	if class == "" || strings.HasPrefix(class, "_") {
 		return "Object"
 	}
 	return class
+}
+
+// madeAs returns the class in the first "name = new Class" of a text, or "".
+func madeAs(text, name string) string {
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return ""
+		}
+		begins := at+i == 0 || !isName(text[at+i-1])
+		at += i + len(name)
+		if !begins {
+			continue
+		}
+		if m := instance.FindStringSubmatch(text[at:]); m != nil {
+			return m[1]
+		}
+	}
 }
 
 // pattern words what is wrong with a regular expression.
