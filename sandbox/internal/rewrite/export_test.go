@@ -20,6 +20,19 @@ func Jumps(wasmBytes []byte) (int, error) {
 	return len(found), err
 }
 
+// NullishConstants returns how many constants of JS_ToObject are replaced. Without message, the build is taken for one
+// in which the address of the message is not known.
+func NullishConstants(wasmBytes []byte, message bool) (int, error) {
+	x, err := Find(wasmBytes)
+	if err != nil {
+		return 0, err
+	}
+	if !message {
+		x.quirks.nullish = -1
+	}
+	return len((&rewriter{Facts: x}).quirkConstants(x.quirks.toObject)), nil
+}
+
 func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	m, err := wasm.Parse(wasmBytes)
 	if err != nil {

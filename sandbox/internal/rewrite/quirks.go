@@ -17,7 +17,7 @@ import (
 type quirkFacts struct {
 	arguments uint64 // build_arg_list(ctx, &length, array)
 	toObject  uint64 // JS_ToObject(ctx, value) value
-	nullish   int64  // the address of its message
+	nullish   int64  // the address of its message; -1 if there is not exactly one
 	copyData  uint64 // JS_CopyDataProperties(ctx, target, source, excluded, setprop) int
 }
 
@@ -80,6 +80,9 @@ func (w *rewriter) quirkConstants(function uint64) map[int64][]byte {
 			oldArguments + 1: w.assemble().i32(maxArguments + 1).bytes(),
 		}
 	case w.quirks.toObject:
+		if w.quirks.nullish < 0 {
+			return nil
+		}
 		// message + (the tag of the value == null)
 		a := w.assemble().i32(w.quirks.nullish)
 		a.get(1).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(tagNull).op(wasm.I32Eq)

@@ -72,6 +72,21 @@ func TestFindNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// The constants of JS_ToObject stay as they are if the address of its message is not known.
+func TestUnknownMessage(t *testing.T) {
+	for name, engine := range builds() {
+		for _, c := range []struct {
+			name    string
+			message bool
+			want    int
+		}{{"known", true, 1}, {"unknown", false, 0}} {
+			if got, err := rewrite.NullishConstants(engine, c.message); got != c.want || err != nil {
+				t.Errorf("%s, %s: %d constants are replaced, want %d (%v)", name, c.name, got, c.want, err)
+			}
+		}
+	}
+}
+
 // FuzzRewrite checks that finding and rewriting end with a module or an error for any bytes.
 func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(wasm.Header), int64(100))
