@@ -190,7 +190,10 @@ var hostArguments = map[string][]string{
 	"exit":         {"0, 'null'", "1, str(M - 1)", "0, str(FULL)"},
 	"garbage":      {""},
 	"host.unicode": {"'xn--e1afmkfd.com'", "'xn--' + str(1000, 'a9')", "str(FULL)"},
-	"stack.trace":  {"'TypeError: not a function'", "new Error().stack", "str(32000, '\\n    at ')", "str(FULL)"},
+	"stack.trace": {"'TypeError: x', '\\n    at f (script.js:1:1)'",
+		"'TypeError: x', str(32000, '\\n    at f (script.js:1:1)')", "'TypeError: x', str(32000, '\\n    at ')",
+		"'TypeError: ' + str(32000), str(32000, '    at f (native)\\n')",
+		"'TypeError: x', str(FULL)", "str(FULL), str(FULL)"},
 	"stack.frames": {"new Error().stack", "str(32000, '\\n    at ')", "str(FULL)"},
 	"value.iterator": {"[1][Symbol.iterator](), 2",
 		"(() => { const s = new Set(); for (let i = 0; i < 20000; i++) s.add(i); const k = s.values(); for (let i = 0; " +
@@ -240,7 +243,8 @@ var hostArguments = map[string][]string{
 
 	"zip.open": {"'gzip'", "'deflate', 9", "'brotli'", "'deflate-raw'"},
 	"zip.write": {"$sync('zip.open', 'gzip'), buf(9), 1", "$sync('zip.open', 'deflate'), noise(FULL, 4), 0",
-		"$sync('zip.open', 'brotli'), noise(FULL, 4), 1", "$sync('zip.open', 'gzip'), noise(FULL), 0"},
+		"$sync('zip.open', 'brotli'), noise(FULL, 4), 1", "$sync('zip.open', 'gzip'), noise(FULL), 0",
+		"$sync('zip.open', 'brotli'), noise(FULL, 4), 2", "$sync('zip.open', 'gzip', 9), noise(FULL), 2"},
 	"unzip.open": {"'gzip'", "'brotli'"},
 	"unzip.step": {"$sync('unzip.open', 'gzip'), zipped('gzip', buf(9)), 1",
 		"$sync('unzip.open', 'deflate-raw'), cycle(FULL, 0, 0, 0, 255, 255), 0",
@@ -277,7 +281,8 @@ var hostArguments = map[string][]string{
 	"zlib": {"'gzip', 6, M, buf(9)", "'brotli', 11, 1 << 30, noise(FULL, 4)",
 		"'deflate', 9, 1 << 30, noise(FULL, 4)", "'inflate-raw', 0, 1 << 30, cycle(FULL, 0, 0, 0, 255, 255)",
 		"'gunzip', 0, 1 << 30, zipped('gzip', buf(4 * M))", "'brotli-decompress', 0, 1 << 30, cycle(FULL, 0x0b, 0x06)",
-		"'unzip', 0, 1 << 30, noise(FULL)"},
+		"'unzip', 0, 1 << 30, noise(FULL)", "'gunzip', 0, 1 << 30, zipped('gzip', buf(4 * M)), 1",
+		"'brotli-decompress', 0, 1 << 30, cycle(FULL, 0x0b, 0x06), 1"},
 
 	"fs.stat":     {"'/a'", "str(FULL)"},
 	"fs.read":     {"'/big'", "str(1024, '/a')"},
