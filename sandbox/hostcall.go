@@ -251,9 +251,15 @@ func (r *run) Trace(in *quickjs.Instance, frames string) (string, error) {
 
 // Word implements quickjs.Host.
 func (r *run) Word(in *quickjs.Instance, head, frames string) (string, bool) {
+	message, ok := word(r, in, head, frames)
+	return withTools(r.grants.Tools, message), ok
+}
+
+// word returns the message of an error without the names of tools.
+func word(r *run, in *quickjs.Instance, head, frames string) (string, bool) {
 	message, work, ok := r.source.Word(head, r.frames(frames))
 	in.Spend(work / traceCost)
-	return withTools(r.grants.Tools, message), ok
+	return message, ok
 }
 
 // maxToolsNamed is how many tools a message names.

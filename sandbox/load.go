@@ -62,6 +62,11 @@ func (l *loader) Now() time.Duration {
 	return l.clock
 }
 
+// Word implements quickjs.Host. The message names no tools: an image serves runs with others.
+func (l *loader) Word(in *quickjs.Instance, head, frames string) (string, bool) {
+	return word(l.run, in, head, frames)
+}
+
 // Call implements quickjs.Host.
 func (l *loader) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, error) {
 	op, _ := a[0].Int()

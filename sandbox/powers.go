@@ -251,7 +251,7 @@ func framesOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error)
 }
 
 // traceOp answers stack.trace(head, frames): it returns V8's message of an error that the engine throws, or "", and the
-// frames as the guest sees them.
+// frames as the guest sees them. The message names no tools, since an image may keep it.
 func traceOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	head, _ := c.Word(a[0], maxErrorText)
 	frames, ok := c.Word(a[1], maxErrorText)
@@ -270,7 +270,7 @@ func traceOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) 
 	if !worded {
 		message = ""
 	}
-	return c.NewJSON([]string{withTools(r.grants.Tools, message), text})
+	return c.NewJSON([]string{message, text})
 }
 
 // timeOriginOp answers timeOrigin(): it returns when the run began, in milliseconds since the Unix epoch.

@@ -157,6 +157,26 @@ func TestWarmCode(t *testing.T) {
 	}
 }
 
+// TestWarmMessages checks that an image holds no names of the tools of the run that loaded it.
+func TestWarmMessages(t *testing.T) {
+	e := newEngine(t)
+	of := func(tool string) sandbox.Grants {
+		return sandbox.Grants{Tools: []sandbox.Tool{{Name: tool,
+			Call: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }}}}
+	}
+	const code = "const crm = {}; let told; try { crm.none() } catch (e) { told = e.message } export default () => told"
+	for _, c := range []struct{ name, before string }{
+		{"as it is", ""}, {"under Error.prepareStackTrace", "Error.prepareStackTrace = () => 'prepared'; "},
+	} {
+		for _, tool := range []string{"crm:find", "crm:list"} {
+			r := run(t, e, sandbox.Script{Version: c.name, Code: c.before + code}, of(tool))
+			if want := `"crm.none is not a function"`; !r.Warm || string(r.Value) != want {
+				t.Errorf("%s, with %s: warm %v, got %s (%s %s), want %s", c.name, tool, r.Warm, r.Value, r.Error, r.Cold, want)
+			}
+		}
+	}
+}
+
 // TestWarmIsolation checks that what a run does to its memory is not there in later runs of the version or of others,
 // and that each run draws what differs from run to run.
 func TestWarmIsolation(t *testing.T) {
