@@ -111,7 +111,8 @@
       return out;
     };
 
-    // strings reads the alternatives of \q{...}.
+    // strings reads the alternatives of \q{...}. Alternatives give \b and \- other meanings than a class does.
+    const inStrings = `bfnrtvcxu0^$\\.*+?()[]{}|/-${escaped}`;
     const strings = () => {
       const out = empty();
       i += 3;
@@ -127,8 +128,11 @@
           if (c === '}') return out;
         } else {
           if (c === '\\') {
-            const read = escape(true);
-            text += quoted(read.text.length === 1 ? read.text : '') || read.text;
+            const escapee = p.slice(source, i + 1, i + 2), read = escape(true);
+            if (has('123456789', escapee)) fail('Invalid class escape');
+            if (read.kind !== 'one' || !has(inStrings, escapee)) fail('Invalid escape');
+            if (escapee === 'b') text += '\\x08';
+            else text += escapee === '-' ? '\\x2d' : quoted(read.text.length === 1 ? read.text : '') || read.text;
           } else {
             text += quoted(point());
             i += point().length;
