@@ -65,9 +65,9 @@
     internal.flushOutput?.();
   };
 
-  // The engine's CallSite objects are not available: getFunction() would expose functions of the library. An
-  // Error.prepareStackTrace of the guest is given those of CallSite; they know what the text of a frame says.
-  // Only QuickJS has a hook; on other engines captureStackTrace alone calls the guest's function.
+  // Guests do not get the engine's call sites: their getFunction() would expose functions of the library. The guest's
+  // Error.prepareStackTrace gets objects of the class CallSite below, which know only the text of a frame.
+  // Only QuickJS has a hook. On other engines, captureStackTrace alone calls the guest's function.
   const hook = p.getOwnPropertyDescriptor(p.Error, 'prepareStackTrace')?.set;
   delete p.Error.prepareStackTrace;
   let prepare;

@@ -140,7 +140,7 @@
   define(globalThis, 'Intl', Intl);
   define(Intl, 'getCanonicalLocales', { getCanonicalLocales(locales) { return list(locales); } }.getCanonicalLocales);
   // rangeParts returns the parts of a range. If both ends are the same text, that text is shared; so are the types of parts
-  // in shared, with the literals between them, at the begin and at the end.
+  // in shared, with the literals between them, at the beginning and at the end.
   intl.rangeParts = (a, b, between, about, shared) => {
     const out = [], same = intl.text(a) === intl.text(b);
     const add = (list, source, from = 0, to = list.length) => {

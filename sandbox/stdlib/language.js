@@ -48,8 +48,8 @@
       return { value: undefined, done: true };
     }
   } }.return);
-  // The engine has no RegExp.$1, which is the group of the last match. keepMatches adds these properties. Keeping matches
-  // costs time, so only code that mentions one of them has them.
+  // The engine does not have RegExp.$1, the first group of the last match, and the properties like it. keepMatches adds
+  // them. Keeping matches takes time, so only code that mentions one of these properties gets them.
   internal.keepMatches = () => {
     if (p.hasOwn(p.RegExp, '$1')) return;
     let last = [''], input = '', start = 0;
@@ -74,7 +74,8 @@
     add(() => p.slice(input, start + last[0].length), 'rightContext', "$'");
   };
 
-  // The error of Promise.any has no message. A constructor in between sees it before anybody else.
+  // The error of Promise.any has no message. Between is the constructor that Promise.any calls: its promises add the
+  // message before they reject.
   const { any } = p.Promise;
   const rejected = 'All promises were rejected', { AggregateError } = globalThis;
   const named = (e) => {

@@ -297,7 +297,7 @@
       else if (!this._headerSent || this.writableLength > 0 || chunk) this._send('', 'latin1', over);
       else process.nextTick(over);
       this.socket?.uncork?.();
-      this.socket?.uncork?.();
+      this.socket?.uncork?.(); // write corks the socket, too
       this.finished = true;
       if (this.outputData.length === 0 && this.socket?._httpMessage === this) this._finish();
       return this;

@@ -46,8 +46,8 @@
     }
   };
 
-  // need throws if a function received fewer arguments than it requires, in Node's words: those of fetch, or if the
-  // arguments have names those of Node's own functions.
+  // need throws if a function received fewer arguments than it requires. The message is the one that Node's fetch has. If
+  // the arguments have names, it is the one that Node's own functions have.
   internal.need = (got, want, what, names) => {
     if (got >= want) return;
     if (names !== undefined) throw internal.nodeError(p.TypeError, 'ERR_MISSING_ARGS', `The "${names[0]}" ${want > 1 ? `and "${names[1]}" arguments` : 'argument'} must be specified`);

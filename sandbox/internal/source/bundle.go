@@ -239,10 +239,13 @@ func allESM(metafile string) bool {
 // dynamicRequire finds what esbuild prints for import() of a computed name.
 var dynamicRequire = regexp.MustCompile(`then\(\(\) => __toESM\(__require\(([^"])`)
 
-// printed returns esbuild's output with four corrections. An import() of a computed name has an error code of its own.
-// CommonJS modules know their paths.
-// Classes and functions have their own names. As in Node, the default import of a CommonJS module that claims to be an
-// ES module and has no default export is the module itself.
+// printed returns esbuild's output with four corrections:
+//
+//   - An import() of a computed name has an error code of its own.
+//   - CommonJS modules know their paths.
+//   - Classes and functions have their own names.
+//   - The default import of a CommonJS module that claims to be an ES module and has no default export is the module
+//     itself, as in Node.
 func (b *bundle) printed(out api.BuildResult) string {
 	text := strings.Replace(textOf(out, ".js"), "|| !mod.__esModule ?", `|| !mod.__esModule || !("default" in mod) ?`, 1)
 	called := strings.ReplaceAll(computedImport, "$", "$$")

@@ -424,8 +424,8 @@ func (t *thrown) literal(at int) string {
 	return text
 }
 
-// unquote returns the text of the string literal at the begin of code, and where it ends; "" and 0 if it has escapes
-// other than those of single marks.
+// unquote returns the text of the string literal at the beginning of code, and where it ends; "" and 0 if it has
+// escapes other than those of single marks.
 func unquote(code string) (text string, end int) {
 	var out strings.Builder
 	for i := 1; i < len(code); i++ {

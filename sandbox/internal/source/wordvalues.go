@@ -118,7 +118,7 @@ func (t *thrown) valueAt(at int) string {
 	return ""
 }
 
-// kindOf returns the type of a printed value with it, as V8 says what is not iterable.
+// kindOf returns the type of a printed value and the value itself: V8 names both if the value is not iterable.
 func kindOf(value string) string {
 	switch {
 	case value == "true" || value == "false":

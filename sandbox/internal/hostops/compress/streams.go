@@ -145,7 +145,7 @@ func (p packing) write(c *hostops.Call, w io.Writer, data []byte) error {
 		}
 		data = data[n:]
 	}
-	return c.Work(p.weight * p.size) // closing compresses what is left
+	return c.Work(p.weight * p.size) // Flush or Close compresses what is left
 }
 
 // compressor is a compression stream. Its output goes to the guest at once.
