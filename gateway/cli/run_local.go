@@ -31,9 +31,6 @@ type execute func(ctx context.Context, request execution.Request, onLog func(lev
 // preparation of its code end well before that unless the platform fails.
 const lateGrace = 2 * time.Second
 
-// longestWall is the longest wall time in milliseconds that ends the process.
-const longestWall = 1e11
-
 // punctual is a sandbox that ends the process if a run does not end in time. It passes on what the guest prints.
 type punctual struct {
 	engine
@@ -74,6 +71,20 @@ func (p punctual) limit(grants *sandbox.Grants) (stop func() bool) {
 	return p.late(grants.MaxWall() + lateGrace)
 }
 
+// punctualPolicy is a policy that ends the process if the scan of a request's code does not end in time.
+type punctualPolicy struct {
+	runner.Decider
+	punctual
+}
+
+// Decide implements runner.Decider. A scan counts work, not time, so only a limit of the request's own ends it.
+func (p punctualPolicy) Decide(ask policy.Request) policy.Decision {
+	if !p.now.began.IsZero() && ask.Limits.Timeout > 0 {
+		defer p.late(ask.Limits.Timeout + lateGrace)()
+	}
+	return p.Decider.Decide(ask)
+}
+
 // Run implements runner.Sandbox.
 func (p punctual) Run(ctx context.Context, script sandbox.Script, grants sandbox.Grants) (sandbox.Result, error) {
 	defer p.limit(&grants)()
@@ -99,10 +110,6 @@ func (p punctual) Step(ctx context.Context, from []byte, script sandbox.Script, 
 func executeHere(l *local) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
 		*l.timely.now = current{began: time.Now()}
-		if request.Timeout > 0 { // the scan counts work, not time
-			wall := time.Duration(min(request.Timeout, longestWall) * float64(time.Millisecond))
-			defer l.timely.late(wall + lateGrace)()
-		}
 		if onLog != nil {
 			l.timely.now.line = func(level, text string) { onLog(level, text+"\n") }
 		}
@@ -213,7 +220,7 @@ func localRunner(ctx context.Context, con terminal.Console, store, named string)
 	}
 	timely := punctual{engine, con.Stderr, os.Exit, &current{}}
 	r, err := runner.New(runner.Config{
-		Sandbox: timely, Policy: rules, Records: appender, Log: log,
+		Sandbox: timely, Policy: punctualPolicy{rules, timely}, Records: appender, Log: log,
 		KeepCode: keeping.KeepCode, Packages: installed.Packages,
 		Secret: secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
 	})

@@ -5,9 +5,14 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
+	"github.com/airlock-run/airlock/policy"
+	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/sandbox"
 )
 
@@ -84,5 +89,63 @@ func TestScanIsPartOfTheTime(t *testing.T) {
 	again := punctual{timely{}, nil, nil, &current{}}
 	if got, err := again.Run(t.Context(), sandbox.Script{}, grants); err != nil || got.Usage.WallMs != 60_000 {
 		t.Errorf("a replay, which scans nothing, may take %v ms (%v)", got.Usage.WallMs, err)
+	}
+}
+
+// slow is a policy, a sandbox and a record store that take their time.
+type slow struct {
+	stuck
+	scan, run, store time.Duration
+}
+
+func (s slow) Decide(ask policy.Request) policy.Decision {
+	time.Sleep(s.scan)
+	return policy.Default().Decide(ask)
+}
+
+func (s slow) Run(context.Context, sandbox.Script, sandbox.Grants) (sandbox.Result, error) {
+	time.Sleep(s.run)
+	return sandbox.Result{}, nil
+}
+
+func (s slow) Append(context.Context, audit.Record) error {
+	time.Sleep(s.store)
+	return nil
+}
+
+// A run that is late in its scan or in its code ends the process. Writing its record may take longer.
+func TestWhatIsLate(t *testing.T) {
+	t.Parallel()
+	const long = 3 * time.Second
+	for _, c := range []struct {
+		name string
+		slow slow
+		code string
+		late bool
+	}{
+		{"nothing", slow{}, "1", false},
+		{"scan", slow{scan: long}, "1", true},
+		{"code", slow{run: long}, "1", true},
+		{"record", slow{store: long}, "1", false},
+		{"record of blocked code", slow{store: long}, "require('child_process').execSync('id')", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				exited := false
+				p := punctual{c.slow, &bytes.Buffer{}, func(int) { exited = true }, &current{}}
+				r, err := runner.New(runner.Config{Sandbox: p, Policy: punctualPolicy{c.slow, p}, Records: c.slow})
+				if err != nil {
+					t.Fatal(err)
+				}
+				request := execution.Request{Code: c.code, Timeout: 100}
+				if _, err := executeHere(&local{Runner: r, timely: p})(t.Context(), request, nil); err != nil {
+					t.Fatal(err)
+				}
+				if exited != c.late {
+					t.Errorf("the process ended: %t, want %t", exited, c.late)
+				}
+			})
+		})
 	}
 }
