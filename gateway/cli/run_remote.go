@@ -141,6 +141,7 @@ func (w *wholeLines) addLogs(logs []execution.Log) {
 // end prints what add has held, as output has it.
 func (w *wholeLines) end(output string) {
 	rest, known := strings.CutPrefix(output, w.printed.String())
+	known = known && output != "" // a run that broke off has no output
 	for i, line := range w.held {
 		text := line.text
 		if known {

@@ -31,6 +31,8 @@ func TestWholeLines(t *testing.T) {
 		{"left out", []printedLine{{"log", "a\n"}, {"warn", "… 2 more console calls are not listed\n"}}, "a\nb\nc\n",
 			[]printedLine{{"log", "a\n"}, {"log", "b\nc\n"}}, 1},
 		{"no output", []printedLine{{"log", "a\n"}, {"log", cut}}, "", []printedLine{{"log", "a\n"}, {"log", cut}}, 1},
+		{"no output, the first line cut", []printedLine{{"log", cut}, {"warn", "b\n"}}, "",
+			[]printedLine{{"log", cut}, {"warn", "b\n"}}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
