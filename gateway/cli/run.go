@@ -32,7 +32,7 @@ func runCommand(con terminal.Console) *cobra.Command {
 		Use:   "run FILE | - | -e CODE",
 		Short: "Run a script in the sandbox, here and now",
 		Long: "Run a script in the sandbox of this process: a file, standard input (-, or a pipe), or the code after -e.\n" +
-			"Code that reads its standard input gets that of this command, or --input.\n" +
+			"Code that reads its standard input gets that of this command, which must be text, or --input.\n" +
 			"With --server a gateway runs it. Console output is printed as it happens, then the result as JSON.\n" +
 			"EGRESS_ALLOW opens hosts. --store or AUDIT_STORE records the execution. Ctrl-C stops the guest.\n\n" + exit.Codes,
 		Example: "  airlock run script.ts --policy strict --input '{\"n\": 3}'\n" +

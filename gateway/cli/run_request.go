@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
@@ -63,7 +64,7 @@ func (f *runFlags) request(con terminal.Console, args []string) (execution.Reque
 	case given && input != nil:
 		fmt.Fprintln(con.Stderr, "airlock: the code reads --input as its standard input; nothing else is read")
 	case given:
-		if input, err = f.standardInput(stdin); err != nil {
+		if input, err = f.standardInput(con); err != nil {
 			return execution.Request{}, err
 		}
 	}
@@ -83,8 +84,10 @@ func (f *runFlags) request(con terminal.Console, args []string) (execution.Reque
 	return execution.DecodeRequest(body)
 }
 
-// readsStdin finds code that may read standard input: process.stdin, /dev/stdin, or file descriptor 0.
-var readsStdin = regexp.MustCompile(`\bstdin\b|/dev/fd/0|\bread(?:File)?(?:Sync)?\)?\s*\(\s*0\b|\bfd\s*[:=]\s*0\b`)
+// readsStdin finds code that may read standard input: process.stdin, /dev/stdin, or file descriptor 0. read(0), without
+// a second argument, is a method of streams.
+var readsStdin = regexp.MustCompile(`\bstdin\b|/dev/fd/0|\bread(?:File|(?:File)?Sync)\)?\s*\(\s*0\b|` +
+	`\bread\)?\s*\(\s*0\s*,|\bfd\s*[:=]\s*0\b`)
 
 // hasStdin reports whether code may read standard input, and there is one that does not hold the code.
 func hasStdin(stdin io.Reader, args []string, code string) bool {
@@ -94,14 +97,19 @@ func hasStdin(stdin io.Reader, args []string, code string) bool {
 
 // standardInput returns standard input for the code of a run. It reads it once, because --watch runs the code again.
 // Like Node, it reads nothing if the code does not read standard input: what another program writes may have no end.
-func (f *runFlags) standardInput(stdin io.Reader) (json.RawMessage, error) {
+func (f *runFlags) standardInput(con terminal.Console) (json.RawMessage, error) {
 	if f.stdin == nil {
-		text, err := io.ReadAll(io.LimitReader(stdin, execution.MaxRequestBytes+1))
+		waited := con.Progress("reading standard input")
+		text, err := io.ReadAll(io.LimitReader(con.Stdin, execution.MaxRequestBytes+1))
+		waited()
 		if err != nil {
 			return nil, fmt.Errorf("read standard input: %w", err)
 		}
 		if len(text) > execution.MaxRequestBytes {
 			return nil, fmt.Errorf("standard input: is longer than %d bytes", execution.MaxRequestBytes)
+		}
+		if !utf8.Valid(text) {
+			return nil, errors.New("standard input: is not UTF-8 text")
 		}
 		if f.stdin, err = json.Marshal(string(text)); err != nil {
 			return nil, fmt.Errorf("read standard input: %w", err)

@@ -69,6 +69,8 @@ func TestRunCommand(t *testing.T) {
 			{"let n = 0; for await (const c of process.stdin) n += c.length; n", "", "7\n", ""},
 			{"process.stdin.once('data', (d) => console.log(d.length))", `"abc"`, "3\n", note},
 			{"input", "", "", ""},
+			{"const stream = { read: () => input }; stream.read(0)", "", "", ""},
+			{"require('fs').read(0, Buffer.alloc(3), (e, n, b) => console.log(String(b)))", "", "2 3\n", ""},
 			{"input", `"abc"`, "\"abc\"\n", ""},
 		} {
 			stdin, err := os.Open(data)
@@ -86,6 +88,23 @@ func TestRunCommand(t *testing.T) {
 				t.Errorf("%s: exit %d, printed %q and %q, want %q and %q", c.code, code, stdout.String(), stderr.String(),
 					c.stdout, c.stderr)
 			}
+		}
+	})
+	t.Run("standard input that is not text", func(t *testing.T) {
+		image := filepath.Join(dir, "image.png")
+		if err := os.WriteFile(image, []byte("\x89PNG\r\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stdin, err := os.Open(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stdin.Close() // only read
+		var stdout, stderr bytes.Buffer
+		code := run([]string{"run", "-e", "require('fs').readFileSync(0).length"},
+			func(name string) string { return env[name] }, stdin, &stdout, &stderr)
+		if code != 2 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "standard input: is not UTF-8 text") {
+			t.Errorf("exit %d, printed %q and %q", code, stdout.String(), stderr.String())
 		}
 	})
 	t.Run("json and a record", func(t *testing.T) {

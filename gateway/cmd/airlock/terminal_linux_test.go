@@ -81,11 +81,20 @@ func (s *screen) await(t *testing.T, text string) {
 // onTerminal starts airlock as a process whose output is a terminal.
 func onTerminal(t *testing.T, environment []string, args ...string) (*exec.Cmd, *screen) {
 	t.Helper()
+	return onTerminalWith(t, nil, environment, args...)
+}
+
+// onTerminalWith is onTerminal with a standard input, which may be nil.
+func onTerminalWith(t *testing.T, stdin *os.File, environment []string, args ...string) (*exec.Cmd, *screen) {
+	t.Helper()
 	ours, theirs := openTerminal(t)
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append([]string{"AIRLOCK_TEST_AS_PROGRAM=1",
 		"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}, environment...)
 	cmd.Stdout, cmd.Stderr = theirs, theirs
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +157,27 @@ func TestProgress(t *testing.T) {
 	cmd, s := onTerminal(t, nil, "run", "-e", "await new Promise(r => setTimeout(r, 900)); 7")
 	s.await(t, "running … ")
 	if exit, text := finish(cmd, s); exit != 0 || !strings.HasSuffix(text, "\r\x1b[K7\r\n") {
+		t.Errorf("%d %q", exit, text)
+	}
+}
+
+// A run that waits for its standard input says so.
+func TestProgressOfStandardInput(t *testing.T) {
+	t.Parallel()
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close() // the process has its own
+	cmd, s := onTerminalWith(t, theirs, nil, "run", "-e", "require('fs').readFileSync(0, 'utf8')")
+	s.await(t, "reading standard input … ")
+	if _, err := ours.WriteString("7"); err != nil {
+		t.Fatal(err)
+	}
+	if err := ours.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if exit, text := finish(cmd, s); exit != 0 || !strings.HasSuffix(text, "\r\x1b[K\"7\"\r\n") {
 		t.Errorf("%d %q", exit, text)
 	}
 }
