@@ -188,7 +188,7 @@ class AsyncAirlock:
         try:
             value = await asyncio.to_thread(toolbox.call, event.data["tool"], event.data["params"])
             body = success(await value if inspect.isawaitable(value) else value)
-        except Exception as error:
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # the last two would leave the event loop
             body = failure(error)
         path = core.call_path(event.execution, event.data["seq"])
         try:

@@ -269,6 +269,19 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
         failed = await self.airlock.run("await today({city: 'Atlantis'})", tools={"today": today})
         self.assertEqual((failed.status, failed.error), ("error", "Error: tool today: there is no such city"))
 
+    async def test_tool_that_exits(self) -> None:
+        for code in (SystemExit("gone"), KeyboardInterrupt()):
+            def leave() -> None:
+                raise code
+
+            async def leave_later() -> None:
+                raise code
+
+            for tool in (leave, leave_later):
+                result = await self.airlock.run("await leave({}).catch(e => e.message)", tools={"leave": tool},
+                                                policy="agent")
+                self.assertIn(result.value(), ["tool leave: gone", "tool leave: KeyboardInterrupt"])
+
     async def test_cancelled_task(self) -> None:
         called = asyncio.Event()
 
