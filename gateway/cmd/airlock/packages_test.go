@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -146,12 +148,14 @@ const tests :Workerd.Worker = (
 				t.Fatal(err)
 			}
 			defer r.Close()
-			cmd := exec.CommandContext(t.Context(), workerd, "serve", "--control-fd=3", file)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, workerd, "serve", "--control-fd=3", file)
 			cmd.ExtraFiles, cmd.Stderr = []*os.File{w}, os.Stderr
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = cmd.Wait() }) // ends with the test's context
+			t.Cleanup(func() { _ = cmd.Wait() }) // ends with the context
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +163,12 @@ const tests :Workerd.Worker = (
 			if err := json.NewDecoder(r).Decode(&listening); err != nil {
 				t.Fatal(err)
 			}
-			res, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", listening.Port))
+			address := fmt.Sprintf("http://127.0.0.1:%d/", listening.Port)
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.DefaultClient.Do(request)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metricscollector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
@@ -138,14 +139,13 @@ func TestMetricsAreSent(t *testing.T) {
 			t.Fatalf("%s is missing among %d metrics", name, len(found))
 		}
 	}
-	for _, point := range executions.GetSum().GetDataPoints() { // one for each status, from the start
-		status, want := point.Attributes[0].Value.GetStringValue(), 0.0
-		if status == "completed" {
-			want = 1
-		}
-		if n := point.GetAsDouble(); n != want {
-			t.Errorf("%v executions ended as %s, want %v", n, status, want)
-		}
+	ended := map[string]float64{}
+	for _, point := range executions.GetSum().GetDataPoints() {
+		ended[point.Attributes[0].Value.GetStringValue()] = point.GetAsDouble()
+	}
+	want := map[string]float64{"completed": 1, "error": 0, "timeout": 0, "blocked": 0, "cancelled": 0}
+	if diff := cmp.Diff(want, ended); diff != "" { // one for each status, from the start
+		t.Errorf("executions by their end (-want +got):\n%s", diff)
 	}
 	if points := durations.GetHistogram().GetDataPoints(); len(points) != 1 || points[0].Count != 1 {
 		t.Error(durations)
