@@ -39,6 +39,11 @@ export function el(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
+// block makes a text that scrolls, which the keyboard reaches and screen readers name by its label.
+export function block(label, text, kind) {
+  return el("pre", { class: kind, tabindex: 0, role: "group", "aria-label": label }, text);
+}
+
 // svg makes an element of a drawing.
 export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);

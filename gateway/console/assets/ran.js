@@ -1,13 +1,14 @@
 // An execution as it ended: what it printed, and its result or its error.
-import { el, visibleJSON } from "/assets/dom.js";
+import { block, el, visibleJSON } from "/assets/dom.js";
 import { duration } from "/assets/format.js";
 import { link, status } from "/assets/tables.js";
 
-const block = (label, text, kind) => el("pre", { class: kind, tabindex: 0, role: "group", "aria-label": label }, text);
+// waiting says where to find what an execution waits for.
+export const waiting = (kind) => el("p", { class: kind }, "It waits. The page ", el("a", { href: "/approvals" }, "Approvals"), " shows for what.");
 
 function outcome(r) {
   if (r.status === "completed") return block("Result", visibleJSON(r.result), "value");
-  if (r.status === "paused") return el("p", {}, "It waits. Decide about it on the page ", el("a", { href: "/approvals" }, "Approvals"), ".");
+  if (r.status === "paused") return waiting();
   return el("p", { class: "refused" }, r.error ?? "");
 }
 

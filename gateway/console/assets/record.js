@@ -1,6 +1,7 @@
 // The parts of a record, each in its element. All of it may come from the author of the code.
-import { badge, el, put, visibleJSON } from "/assets/dom.js";
+import { badge, block, el, put, visibleJSON } from "/assets/dom.js";
 import { bytes, day, clock, duration, exact } from "/assets/format.js";
+import { waiting } from "/assets/ran.js";
 
 function pairs(place, all) {
   put(place, all.filter(([, v]) => v !== undefined && v !== null && v !== "").map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
@@ -25,8 +26,8 @@ export function codeOf(place, r) {
     return;
   }
   const marked = new Map(found(r).filter((f) => !f.file).map((f) => [f.line, f.severity]));
-  put(place, el("pre", { class: "code", tabindex: "0", role: "group", "aria-label": "Code" }, el("ol", {}, r.code.split("\n").map((line, i) =>
-    el("li", { data: marked.has(i + 1) ? { mark: marked.get(i + 1) } : {} }, el("code", {}, line || " "))))));
+  put(place, block("Code", el("ol", {}, r.code.split("\n").map((line, i) =>
+    el("li", { data: marked.has(i + 1) ? { mark: marked.get(i + 1) } : {} }, el("code", {}, line || " ")))), "code"));
 }
 
 export function logs(place, kept) {
@@ -40,16 +41,17 @@ export function logs(place, kept) {
   }
 }
 
+// result shows how the execution ended. The record of a part that paused stays as it is; the kept result is that of the end.
 export function result(place, kept, r) {
-  const parts = [];
+  const parts = [], status = kept?.status ?? r.status;
+  if (kept?.error && !r.error) parts.push(el("p", { class: "pad" }, kept.error));
   if (kept?.exception) {
     const at = kept.exception.line ? ` at ${kept.exception.line}:${kept.exception.column}` : "";
-    parts.push(el("p", { class: "pad" }, el("strong", {}, kept.exception.name), at), el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": "Stack" }, kept.exception.stack || kept.exception.message));
+    parts.push(el("p", { class: "pad" }, el("strong", {}, kept.exception.name), at), block("Stack", kept.exception.stack || kept.exception.message, "block"));
   }
-  if (kept !== null && r.status === "completed") {
-    parts.push(el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": "Result" }, visibleJSON(kept.result)));
-  }
-  if (r.status === "paused") parts.push(el("p", { class: "pad" }, "It waits. Decide about it on the page ", el("a", { href: "/approvals" }, "Approvals"), "."));
+  if (kept !== null && status === "completed") parts.push(block("Result", visibleJSON(kept.result), "block"));
+  if (kept !== null && status === "paused") parts.push(waiting("pad"));
+  if (kept === null && status === "paused") parts.push(el("p", { class: "pad" }, "This part paused. The parts after it have records of their own."));
   if (parts.length === 0) parts.push(el("p", { class: "pad hint" }, r.resultSha256 ? "The result is not kept any more; its SHA-256 is" : "There is none."));
   if (kept === null && r.resultSha256) parts.push(el("p", { class: "pad mono break" }, r.resultSha256));
   put(place, parts);

@@ -60,6 +60,39 @@ func TestExecution(t *testing.T) {
 	b.wait(`document.querySelector("#trouble").textContent.startsWith("There is no record")`)
 }
 
+// The page of an execution that paused says what it waits for, and shows its end once it has one.
+func TestExecutionThatPaused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, code, want string }{
+		{"completes", "return await airlock.approve({ title: 'Delete it?' }) && 'deleted'", `"deleted"`},
+		{"fails", "await airlock.approve({ title: 'Delete it?' }); throw new Error('not there')", "Error: not there"},
+		{"ends at a limit", "await airlock.approve({ title: 'Delete it?' });" +
+			"const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));", "memory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := guarded(t)
+			s.credential = s.token(t, "acme", "execute approve audit:read")
+			id := s.pause(t, c.code)
+			path := "/dashboard/execution/" + id
+			b := s.loggedIn(t, s.credential, path)
+			if text := b.text("#result p"); text != "It waits. The page Approvals shows for what." {
+				t.Errorf("of code that waits it says %q", text)
+			}
+			s.request(t, 200, "POST", "/api/executions/"+id+"/resume", `{"decisions": [{"seq": 1, "decision": "approve"}]}`)
+			b.visit(path)
+			b.wait(`document.querySelector("#result").textContent !== ""`)
+			if text := b.text("#result"); !strings.Contains(text, c.want) {
+				t.Errorf("after the end it shows %q, want %q", text, c.want)
+			}
+			b = s.loggedIn(t, s.token(t, "acme", "audit:read"), path)
+			if text := b.text("#result p"); text != "This part paused. The parts after it have records of their own." {
+				t.Errorf("to a visitor who cannot read results it says %q", text)
+			}
+		})
+	}
+}
+
 // The button runs the execution again, in a function process, and says whether it was the same.
 func TestReplay(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,6 @@
 // The playground: connects the editor, the fields around it, the runs and their output.
 
-import { el } from "/assets/dom.js";
+import { block, el } from "/assets/dom.js";
 import { visitor } from "/assets/frame.js";
 import { call } from "./api.js";
 import { forms } from "./copy.js";
@@ -232,7 +232,7 @@ async function learn() {
     const place = el("div", { class: "pg-types" });
     at("declarations").replaceChildren(place);
     if (rich) rich.viewer({ parent: place, label: "Declarations", text });
-    else place.append(el("pre", { tabindex: 0, "aria-label": "Declarations" }, text));
+    else place.append(block("Declarations", text));
   } catch (error) {
     at("declarations").replaceChildren(el("p", { class: "hint" }, `The declarations could not be read: ${error.message}`));
   }

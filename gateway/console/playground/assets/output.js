@@ -1,8 +1,9 @@
 // The output, the result and the usage of a run.
 
-import { el, visibleJSON } from "/assets/dom.js";
+import { block, el, visibleJSON } from "/assets/dom.js";
 import { bytes, duration } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
+import { waiting } from "/assets/ran.js";
 import { at, say } from "./page.js";
 
 // The shown length of one value; the rest is in the record.
@@ -44,7 +45,7 @@ export function fail(title, message, { exception, go } = {}) {
     box.append(el("button", { type: "button", on: { click: () => go(exception.line, exception.column) } }, `Go to line ${exception.line}`));
   }
   if (exception?.stack) {
-    box.append(el("details", {}, el("summary", {}, "Stack"), el("pre", { tabindex: 0 }, cut(exception.stack))));
+    box.append(el("details", {}, el("summary", {}, "Stack"), block("Stack", cut(exception.stack))));
   }
   box.hidden = false;
 }
@@ -70,7 +71,7 @@ export function finish(result, allowed, go) {
   const word = said[result.status] ?? result.status;
   state(result.status, ending(result, word));
   if (result.status === "paused") {
-    at("output").append(el("p", {}, "It waits. Decide about it on the page ", el("a", { href: "/approvals" }, "Approvals"), "."));
+    at("output").append(waiting());
   } else if (result.status !== "completed") {
     const cap = result.limit ? `: ${caps[result.limit] ?? result.limit} used up` : "";
     fail(word + cap, result.error ?? "", { exception: result.exception, go });
