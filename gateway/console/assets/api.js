@@ -3,6 +3,8 @@ import { byId, visible } from "/assets/dom.js";
 import { logIn } from "/assets/frame.js";
 import { ask } from "/assets/session.js";
 
+const limited = "Your limit of requests is reached.";
+
 // call returns the body, the status and the entity tag of a successful response, and throws the problem of any other. A read
 // that exceeds the rate limit of the caller waits for Retry-After, and the page says so.
 export async function call(path, { body, headers, ...options } = {}) {
@@ -11,12 +13,13 @@ export async function call(path, { body, headers, ...options } = {}) {
   if (answer.status === 401) logIn();
   const seconds = Number(answer.headers.get("Retry-After")) || 0;
   if (answer.status === 429 && seconds > 0 && !options.method && byId("trouble")) {
-    trouble(new Error(`Your limit of requests is reached. This page goes on in ${seconds} s`));
+    trouble(new Error(`${limited} This page goes on in ${seconds} s`));
     await new Promise((done) => setTimeout(done, 1000 * seconds));
+    if (byId("trouble").textContent.startsWith(limited)) trouble(null);
     return call(path, { headers, ...options });
   }
   const read = await answer.json().catch(() => null);
-  if (!answer.ok) throw Object.assign(new Error(read?.detail ?? `the gateway answered ${answer.status}`), { status: answer.status, retryAfter: seconds });
+  if (!answer.ok) throw Object.assign(new Error(read?.detail || `the gateway answered ${answer.status}`), { status: answer.status, retryAfter: seconds });
   return { body: read, status: answer.status, etag: answer.headers.get("ETag") };
 }
 

@@ -62,7 +62,7 @@ async function read() {
 
 byId("whose").hidden = visitor.open || !visitor.may("execute") || visitor.may("audit:read") || visitor.may("cancel");
 byId("others").hidden = visitor.open || !visitor.may("execute") || visitor.may("cancel") || !visitor.may("audit:read");
-const refresh = watch(10_000, read, (error) => trouble(error, without));
+const refresh = watch(30_000, read, (error) => trouble(error, without));
 byId("refresh").addEventListener("click", () => {
   stale = true;
   refresh();

@@ -29,12 +29,28 @@ export function requestToken() {
   }
 }
 
+// allowance is the visitor's limit of requests as the last response had it: how many remain, and when all do again.
+const allowance = { limit: 0, remaining: 0, renewed: 0 };
+
+function note(headers) {
+  if (!headers.has("RateLimit-Limit")) return;
+  allowance.limit = Number(headers.get("RateLimit-Limit"));
+  allowance.remaining = Number(headers.get("RateLimit-Remaining"));
+  allowance.renewed = performance.now() + 1000 * Number(headers.get("RateLimit-Reset"));
+}
+
+// rest returns for how many milliseconds a page makes no request by itself, so that the last third of the visitor's
+// limit is left for what they do.
+export const rest = () => (allowance.remaining < allowance.limit / 3 ? Math.max(0, allowance.renewed - performance.now()) : 0);
+
 // ask calls fetch with the request token of the session. All calls of the API use it. If the gateway cannot be reached,
 // the error says so in words.
 export async function ask(path, { headers, ...options } = {}) {
   const token = requestToken();
   try {
-    return await fetch(path, { ...options, headers: token === null ? headers : { ...headers, "X-Airlock-Request-Token": token } });
+    const answer = await fetch(path, { ...options, headers: token === null ? headers : { ...headers, "X-Airlock-Request-Token": token } });
+    note(answer.headers);
+    return answer;
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new Error("the gateway cannot be reached", { cause: error });

@@ -1,8 +1,10 @@
 // Lists that read themselves again while somebody looks at them.
 import { lift } from "/assets/drafts.js";
 import { showLive } from "/assets/frame.js";
+import { rest } from "/assets/session.js";
 
-// watch calls read now, and again after some milliseconds while the page is seen. read throws if it fails: then report
+// watch calls read now, and again after some milliseconds, or later if the limit of requests is nearly used up, while
+// the page is seen. read throws if it fails: then report
 // is called with the error, and otherwise with null. The returned function reads at once.
 export function watch(milliseconds, read, report) {
   let timer = 0, busy = null, over = false;
@@ -15,7 +17,7 @@ export function watch(milliseconds, read, report) {
     else if (document.hidden) showLive("paused", "Paused");
     else {
       showLive(error === null ? "live" : "offline", error === null ? "Live" : "Offline");
-      timer = setTimeout(refresh, Math.max(milliseconds, 1000 * (error?.retryAfter ?? 0)));
+      timer = setTimeout(refresh, Math.max(milliseconds, 1000 * (error?.retryAfter ?? 0), rest()));
     }
   }
   const refresh = () => (busy ??= look().finally(() => (busy = null)));

@@ -12,6 +12,8 @@ func TestJobs(t *testing.T) {
 	s := serve(t)
 	s.save(t, 201, "nightly", `{"code": "export default () => 1", "schedule": "0 3 * * *"}`)
 	b := s.open(t, "/jobs")
+	b.hurry()
+	b.visit("/jobs")
 	b.bypassPolicy()
 	b.wait(`document.querySelector("#jobs").textContent.startsWith("No job is running or queued.") &&
 		document.querySelector("#schedules").textContent.includes("nightly")`)
@@ -21,7 +23,8 @@ func TestJobs(t *testing.T) {
 	if started != 202 {
 		t.Fatalf("the job was answered with %d", started)
 	}
-	b.wait(`document.querySelectorAll("#jobs .danger").length === 1`) // the page refreshes by itself
+	b.wait(`document.querySelectorAll("#jobs .danger").length === 1 &&
+		document.querySelector("#jobs .badge").textContent === "running"`) // the page refreshes by itself
 	eval[bool](b, `(document.querySelector("#jobs .danger").focus(), window.row = document.querySelector("#jobs tr"),
 		window.asked = 0, window.real = fetch, window.fetch = (...a) => (window.asked++, real(...a)), true)`)
 	b.wait(`window.asked >= 2 && document.querySelector("#live").textContent === "Live"`)

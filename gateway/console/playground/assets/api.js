@@ -13,9 +13,6 @@ export class Refused extends Error {
   }
 }
 
-// allowance is the caller's remaining rate limit, from the last response.
-export const allowance = { limit: Infinity, remaining: Infinity, reset: 0 };
-
 // call returns a successful response, and throws an error to show for any other.
 export async function call(path, { method = "GET", body, signal } = {}) {
   const options = { method, signal, headers: { Accept: "*/*" } };
@@ -24,11 +21,6 @@ export async function call(path, { method = "GET", body, signal } = {}) {
     options.headers["Content-Type"] = "application/json";
   }
   const answer = await ask(path, options);
-  if (answer.headers.has("RateLimit-Limit")) {
-    allowance.limit = Number(answer.headers.get("RateLimit-Limit"));
-    allowance.remaining = Number(answer.headers.get("RateLimit-Remaining"));
-    allowance.reset = Number(answer.headers.get("RateLimit-Reset"));
-  }
   if (answer.ok) return answer;
   const problem = await answer.json().catch(() => ({}));
   if (answer.status === 401 && !visitor.open) logIn();

@@ -1,14 +1,15 @@
 // The findings of the policy in the code, while the visitor types.
 
-import { allowance, call } from "./api.js";
+import { call } from "./api.js";
 import { el } from "/assets/dom.js";
+import { rest } from "/assets/session.js";
 import { at, say } from "./page.js";
 
 const pause = 400; // ms without typing before the code is checked
 const grave = { critical: "error", high: "error", medium: "warning", low: "info" };
 
 // watch returns a function to call after each change. request returns the code to check; found receives the
-// diagnostics. It leaves the last third of the caller's rate limit for runs.
+// diagnostics.
 export function watch({ request, found, go }) {
   let timer = 0, asking = null;
   function later(ms) {
@@ -16,10 +17,9 @@ export function watch({ request, found, go }) {
     timer = setTimeout(ask, ms);
   }
   async function ask() {
-    if (allowance.remaining < allowance.limit / 3 && allowance.reset > 0) {
-      verdict("waiting", `Checked again in ${allowance.reset} s`);
-      const wait = allowance.reset * 1000;
-      allowance.reset = 0;
+    const wait = rest();
+    if (wait > 0) {
+      verdict("waiting", `Checked again in ${Math.ceil(wait / 1000)} s`);
       return later(wait);
     }
     asking?.abort();
