@@ -77,6 +77,30 @@ func TestApprovals(t *testing.T) {
 	b.wait(`document.querySelector("#paused").textContent.startsWith("Nothing waits.")`)
 }
 
+// The outline of an answer has what the answer must have, and is not sent as it is.
+func TestAnswerIsOutlined(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	id := s.pause(t, `return await airlock.approve({ title: 'How?', schema: { type: 'object', properties: {
+		note: {}, count: { type: ['number', 'null'] }, kind: { type: 'string', default: 'box' }, why: { type: 'string' },
+		of: { type: 'object', properties: { size: { type: 'number' } } },
+		}, required: ['note', 'count', 'kind', 'of'] } })`)
+	b := s.open(t, "/approvals")
+	b.wait(`document.querySelector("#paused textarea")`)
+	const outline = "{\n  \"note\": …,\n  \"count\": …,\n  \"kind\": \"box\",\n  \"of\": …\n}"
+	if text := eval[string](b, `document.querySelector("#paused textarea").value`); text != outline {
+		t.Errorf("the outline is %s", text)
+	}
+	b.click("#paused button.primary")
+	b.wait(`document.querySelector("#paused textarea").validationMessage.startsWith("This is not JSON")`)
+	eval[bool](b, `(document.querySelector("#paused textarea").value = "") === ""`)
+	b.typed("#paused textarea", `{"note": 1, "count": null, "kind": "box", "of": {}}`)
+	b.click("#paused button.primary")
+	if r := b.ended(id); !strings.Contains(r, `"count":null`) {
+		t.Error(r)
+	}
+}
+
 func TestApprovalsAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
