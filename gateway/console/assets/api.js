@@ -1,5 +1,5 @@
 // Calls of the gateway's API, as the visitor, and their messages on the page.
-import { byId, visible } from "/assets/dom.js";
+import { byId, el, visible } from "/assets/dom.js";
 import { logIn } from "/assets/frame.js";
 import { ask } from "/assets/session.js";
 
@@ -47,8 +47,8 @@ export function tell(text) {
 }
 
 // attempt runs the action of a control, with all controls of its container disabled, and shows an error beside it. A
-// disabled or removed control loses the focus, which returns to it, or goes to the message about the action.
-export async function attempt(place, action) {
+// disabled or removed control loses the focus, which returns to it, or goes to the message about the action, said.
+export async function attempt(place, action, said = byId("told")) {
   const focused = place.contains(document.activeElement) ? document.activeElement : null;
   const controls = [...place.querySelectorAll("button")].filter((b) => !b.disabled);
   for (const b of controls) b.disabled = true;
@@ -56,13 +56,9 @@ export async function attempt(place, action) {
   try {
     await action();
   } catch (error) {
-    const said = document.createElement("p");
-    said.className = "refused";
-    said.setAttribute("role", "alert");
-    said.textContent = visible(error.message);
-    place.append(said);
+    place.append(el("p", { class: "refused", role: "alert" }, error.message));
   } finally {
     for (const b of controls) b.disabled = false;
-    if (focused && [document.body, focused].includes(document.activeElement)) (focused.isConnected ? focused : byId("told"))?.focus({ preventScroll: true });
+    if (focused && [document.body, focused].includes(document.activeElement)) (focused.isConnected ? focused : said)?.focus({ preventScroll: true });
   }
 }

@@ -1,7 +1,7 @@
 // /approvals: the executions that wait, and the decisions of the visitor about them.
 import { outline, shown } from "/assets/answer.js";
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
-import { badge, byId, el, visibleJSON } from "/assets/dom.js";
+import { badge, block, byId, el, visibleJSON } from "/assets/dom.js";
 import { draft } from "/assets/drafts.js";
 import { json } from "/assets/fields.js";
 import { visitor } from "/assets/frame.js";
@@ -53,7 +53,7 @@ function operation(id, w, decided) {
   if (decided) parts.push(el("p", {}, badge("sound", decided.decision), ` by ${decided.by}`, decided.reason ? `: ${decided.reason}` : ""));
   else if (w.kind === "approval" && visitor.may("approve")) parts.push(choices(id, w));
   else {
-    if (w.args !== undefined) parts.push(el("pre", { tabindex: 0 }, visibleJSON(w.args)));
+    if (w.args !== undefined) parts.push(block("Arguments", visibleJSON(w.args)));
     if (w.kind === "approval") parts.push(el("p", { class: "hint" }, "To decide, your credential needs the scope approve."));
   }
   return el("div", { class: "operation" }, parts);
@@ -65,7 +65,7 @@ function card(e) {
     if (!code.open || code.querySelector("pre")) return;
     try {
       const { body } = await call(`/api/executions/${part(e.id)}`);
-      code.append(el("pre", { tabindex: 0 }, body.code ?? "The code is not shown."));
+      code.append(block("Code", body.code ?? "The code is not shown."));
     } catch (problem) {
       code.append(el("p", { class: "refused" }, problem.message));
     }

@@ -1,9 +1,9 @@
 // /functions/{name}: one function, its versions, aliases, schedule, webhook and runs.
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
 import { definitionOf, hookOf } from "/assets/definition.js";
-import { badge, byId, el } from "/assets/dom.js";
+import { badge, block, byId, el } from "/assets/dom.js";
 import { draft } from "/assets/drafts.js";
-import { json } from "/assets/fields.js";
+import { json, submits } from "/assets/fields.js";
 import { query } from "/assets/filters.js";
 import { bytes } from "/assets/format.js";
 import { visitor } from "/assets/frame.js";
@@ -42,8 +42,7 @@ function facts(f) {
 // code shows the code, or each file of a function that has several.
 function code(f) {
   if (f.code !== undefined) return codeOf(byId("code"), { code: f.code, codeBytes: f.codeBytes });
-  return byId("code").replaceChildren(...Object.entries(f.files ?? {}).map(([file, text]) => el("details", { class: "pad" }, el("summary", { class: "mono" }, file),
-    el("pre", { class: "block", tabindex: 0 }, text))));
+  return byId("code").replaceChildren(...Object.entries(f.files ?? {}).map(([file, text]) => el("details", { class: "pad" }, el("summary", { class: "mono" }, file), block(file, text, "block"))));
 }
 
 const lines = (text) => text.split("\n").map((line) => el("span", { data: { line: line[0] ?? "" } }, line || " "));
@@ -54,7 +53,7 @@ async function compare(from, to) {
   byId("h-diff").textContent = `Version ${from} to ${to}`;
   byId("diff").replaceChildren(...(body.same ? [el("p", { class: "pad hint" }, "Both versions are the same.")] : [
     body.fields.length > 0 ? el("p", { class: "pad" }, "Changed fields: ", body.fields.map((f) => f.name ?? f.field ?? JSON.stringify(f)).join(", ")) : "",
-    ...Object.entries(body.files).map(([file, text]) => el("pre", { class: "diff", tabindex: 0, role: "group", "aria-label": `Difference of ${file}` }, lines(text.replace(/^--- .*\n\+\+\+ .*\n/, ""))))]));
+    ...Object.entries(body.files).map(([file, text]) => block(`Difference of ${file}`, lines(text.replace(/^--- .*\n\+\+\+ .*\n/, "")), "diff"))]));
   byId("compared").scrollIntoView({ block: "nearest" });
 }
 
@@ -154,19 +153,15 @@ byId("run").addEventListener("submit", (event) => {
     await runs();
   });
 });
-byId("run-input").addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  byId("run").requestSubmit(byId("run").querySelector(".primary"));
-});
+submits(byId("run-input"));
 draft("input", byId("run-input"));
 
-function redeliver(id) {
-  return attempt(byId("redelivered"), async () => {
+function redeliver(event, id) {
+  return attempt(place(event.target), async () => {
     const { body, status: code } = await call(`${at}/hook/redeliver`, { method: "POST", body: { execution: id } });
     byId("redelivered").replaceChildren(el("p", {}, code === 202 ? `Accepted as ${body.id}.` : ["Delivered again: ", badge(body.execution.status), ` ${body.problem ?? `answered ${body.answer?.status}`}`]));
     await runs();
-  });
+  }, byId("redelivered"));
 }
 
 async function runs() {
@@ -178,7 +173,7 @@ async function runs() {
   byId("all-runs").hidden = false;
   return byId("runs").replaceChildren(...(own.length === 0 ? [none(6, "It has not run.")] : own.map((e) => el("tr", {}, el("td", {}, link(e.id)), el("td", {}, status(e)), el("td", {}, e.via),
     el("td", { class: "number wide" }, String(e.function.version)), el("td", { class: "number wide" }, when(e.time)),
-    el("td", {}, el("div", { class: "row-actions" }, e.via === "hook" && current.hook ? change(button("Redeliver", () => redeliver(e.id))) : null))))));
+    el("td", {}, el("div", { class: "row-actions" }, e.via === "hook" && current.hook ? change(button("Redeliver", (event) => redeliver(event, e.id))) : null))))));
 }
 
 function inPlayground() {

@@ -1,7 +1,8 @@
 // /sessions: the sessions of the visitor, and steps that run in them.
 import { attempt, call, part, tell, trouble } from "/assets/api.js";
-import { badge, byId, el, visible } from "/assets/dom.js";
+import { badge, block, byId, el, visible } from "/assets/dom.js";
 import { draft } from "/assets/drafts.js";
+import { submits } from "/assets/fields.js";
 import { visitor } from "/assets/frame.js";
 import { ran } from "/assets/ran.js";
 import { none, when } from "/assets/tables.js";
@@ -84,7 +85,7 @@ async function show() {
 
 // shown returns a step as it ran: its code, what it printed, and its result or its error.
 function shown(code, r) {
-  return el("li", {}, el("pre", { tabindex: 0, role: "group", "aria-label": "Code" }, code), ran(r));
+  return el("li", {}, block("Code", code), ran(r));
 }
 
 byId("step").addEventListener("submit", (event) => {
@@ -98,7 +99,10 @@ byId("step").addEventListener("submit", (event) => {
     await refresh();
   });
 });
-byId("close").addEventListener("click", () => open(""));
+byId("close").addEventListener("click", () => {
+  open("");
+  byId("h-sessions").focus();
+});
 byId("more").addEventListener("click", () => {
   pages++;
   refresh();
@@ -111,11 +115,7 @@ byId("new").addEventListener("submit", (event) => {
     open(body.id);
   });
 });
-byId("code").addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  byId("step").requestSubmit(byId("step").querySelector(".primary"));
-});
+submits(byId("code"));
 addEventListener("popstate", show);
 
 async function policies() {

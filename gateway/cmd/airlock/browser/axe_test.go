@@ -61,7 +61,8 @@ type violation struct {
 	}
 }
 
-// accessible checks the page with axe: no violation of its rules for WCAG 2.2 AA and for good practice.
+// accessible checks the page with axe: no violation of its rules for WCAG 2.2 AA and for good practice. It also checks
+// that texts which take the focus have a name.
 func (b *tab) accessible(source, name string) {
 	b.t.Helper()
 	in(b, chromedp.Evaluate[bool](source+"; true"))
@@ -69,5 +70,9 @@ func (b *tab) accessible(source, name string) {
 		for _, n := range v.Nodes {
 			b.t.Errorf("%s: %s, %s: %s at %v\n%s", name, v.Impact, v.ID, v.Help, n.Target, n.FailureSummary)
 		}
+	}
+	if nameless := eval[[]string](b, `[...document.querySelectorAll("pre[tabindex]")]
+		.filter((pre) => !pre.role || !pre.ariaLabel).map((pre) => pre.textContent)`); len(nameless) > 0 {
+		b.t.Errorf("%s: these texts take the focus and have no name: %q", name, nameless)
 	}
 }

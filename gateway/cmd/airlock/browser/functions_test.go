@@ -92,6 +92,9 @@ func TestFunctionIsRun(t *testing.T) {
 	b.click("#run .primary")
 	b.wait(`document.querySelector("#run-input").validationMessage.startsWith("This is not JSON")`)
 	b.typed("#run-input", `"Ada"}`)
+	if text := b.text("#run"); !strings.Contains(text, "Ctrl+Enter (or ⌘ Enter) runs it.") {
+		t.Errorf("the form says %q", text)
+	}
 	in(b, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
 	b.wait(`document.querySelector("#ran .value")?.textContent.includes('"hi": "Ada"') &&
 		document.querySelector("#ran .printed").textContent === "for Ada" &&
@@ -122,9 +125,21 @@ func TestDeliveries(t *testing.T) {
 	s.request(t, 202, "POST", "/hooks/push", `{"n": 7}`)
 	b := s.open(t, "/functions/push")
 	b.wait(`document.querySelector("#hook").textContent.includes("/hooks/push")`)
-	b.click("#runs button")
+	b.wait(`document.querySelector("#runs button")`)
+	if n := eval[int](b, `(() => {
+		const real = fetch, button = document.querySelector("#runs button");
+		let asked = 0;
+		window.fetch = (...a) => (asked++, real(...a));
+		button.focus();
+		button.click();
+		button.click();
+		return asked;
+	})()`); n != 1 {
+		t.Errorf("two clicks delivered it %d times", n)
+	}
 	b.wait(`document.querySelector("#redelivered")?.textContent.includes("answered 202") &&
 		document.querySelectorAll("#runs tr").length === 2`)
+	b.wait(`document.activeElement.id === "redelivered"`)
 }
 
 // A visitor without a scope reads what is missing, and sees no control that would be refused.

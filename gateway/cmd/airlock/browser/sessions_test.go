@@ -69,7 +69,8 @@ func TestSessionIsInTheAddress(t *testing.T) {
 	b.click("#step .primary")
 	b.wait(`document.querySelector("#steps").textContent.includes("42")`)
 	b.click("#close")
-	b.wait(`location.search === "" && document.querySelector("#session").hidden`)
+	b.wait(`location.search === "" && document.querySelector("#session").hidden &&
+		document.activeElement.id === "h-sessions"`)
 	eval[bool](b, `history.back() ?? true`)
 	b.wait(`location.search !== "" && !document.querySelector("#session").hidden`)
 	b.expect("404")
