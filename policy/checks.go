@@ -110,7 +110,7 @@ func checkPatterns(e *evaluation) error {
 			return errors.New("the scan matched a pattern that does not exist")
 		}
 		p := e.rules.Patterns[m.Pattern]
-		e.deny(Reason{Rule: "forbidden-pattern", Source: p.Source, Field: m.Field,
+		e.deny(Reason{Rule: forbiddenPattern, Source: p.Source, Field: m.Field,
 			Message: fmt.Sprintf("forbidden pattern %s at line %d, column %d: %s", p.Name, m.Line, m.Column, m.Excerpt)})
 	}
 	return nil
@@ -121,7 +121,7 @@ func checkCategories(e *evaluation) error {
 	for _, c := range e.rules.Forbidden {
 		for _, f := range e.decision.Analysis.Findings {
 			if f.Category == c.Name {
-				e.deny(Reason{Rule: "forbidden-category", Source: c.Source, Field: "code",
+				e.deny(Reason{Rule: forbiddenCategory, Source: c.Source, Field: "code",
 					Message: fmt.Sprintf("%s is forbidden here: %s (line %d, column %d)", c.Name, f.Message, f.Line, f.Column)})
 				break
 			}
@@ -136,7 +136,7 @@ func checkLevel(e *evaluation) error {
 	if e.tier == nil || threat.Rank(a.Level) < threat.Rank(e.tier.BlockLevel) {
 		return nil
 	}
-	e.deny(Reason{Rule: "threat-level", Source: e.tier.Source, Field: "code",
+	e.deny(Reason{Rule: threatLevel, Source: e.tier.Source, Field: "code",
 		Message: fmt.Sprintf("level %s (score %d) is blocked under policy %q, which refuses %s and above",
 			a.Level, a.Score, e.tier.Name, e.tier.BlockLevel)})
 	for _, f := range a.Findings {

@@ -65,9 +65,9 @@ func standardChecks() []check {
 		{"engine", chooseEngine},
 		{"waits", grantWaits},
 		{scanCheck, scanCode},
-		{"forbidden-pattern", checkPatterns},
-		{"forbidden-category", checkCategories},
-		{"threat-level", checkLevel},
+		{forbiddenPattern, checkPatterns},
+		{forbiddenCategory, checkCategories},
+		{threatLevel, checkLevel},
 	}
 }
 

@@ -145,6 +145,10 @@ func TestDecide(t *testing.T) {
 			if r := d.Reasons[i]; r.Rule != c.rule || r.Field != c.field {
 				t.Errorf("the rule is %s of %s", r.Rule, r.Field)
 			}
+			ofScan := slices.Contains([]string{"forbidden-pattern", "forbidden-category", "threat-level"}, c.rule)
+			if d.Reasons[i].OfScan() != ofScan {
+				t.Errorf("%s is a rule about what the scan found: %t, want %t", c.rule, !ofScan, ofScan)
+			}
 			if r := d.Reasons[i]; r.Source == "" || r.Message == "" {
 				t.Errorf("the reason names no source or has no text: %+v", r)
 			}

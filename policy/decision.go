@@ -76,6 +76,18 @@ type Reason struct {
 	Invalid bool `json:"invalid,omitempty"`
 }
 
+// The rules that weigh what the scan found in the code.
+const (
+	forbiddenPattern  = "forbidden-pattern"
+	forbiddenCategory = "forbidden-category"
+	threatLevel       = "threat-level"
+)
+
+// OfScan reports whether the rule weighs what the scan found in the code.
+func (r Reason) OfScan() bool {
+	return r.Rule == forbiddenPattern || r.Rule == forbiddenCategory || r.Rule == threatLevel
+}
+
 // String returns the reason as one line.
 func (r Reason) String() string {
 	return r.Effect.String() + " by " + r.Rule + " (" + r.Source + "): " + r.Message

@@ -295,12 +295,9 @@ func tryPackage(
 // onlyFindings reports whether a decision refuses code for nothing but what the scan found in it.
 func onlyFindings(d policy.Decision) bool {
 	return !slices.ContainsFunc(d.Reasons, func(r policy.Reason) bool {
-		return r.Effect == policy.Deny && !slices.Contains(findingRules, r.Rule)
+		return r.Effect == policy.Deny && !r.OfScan()
 	})
 }
-
-// findingRules are the rules of package policy that weigh what the scan found.
-var findingRules = []string{"forbidden-pattern", "forbidden-category", "threat-level"}
 
 // listExports returns what the package p exports, and the members of its default export, as packages.Note has them.
 //
