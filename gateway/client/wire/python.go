@@ -22,6 +22,7 @@ type schema struct {
 	More        json.RawMessage    `json:"additionalProperties"`
 	AnyOf       []*schema          `json:"anyOf"`
 	OneOf       []*schema          `json:"oneOf"`
+	AllOf       []*schema          `json:"allOf"`
 }
 
 // python writes typed dictionaries, each after those that it contains.
@@ -46,13 +47,30 @@ func pythonTypes(text []byte, line string) ([]byte, error) {
 	return p.out.Bytes(), nil
 }
 
+// merged returns a schema with the members of all that it must fit.
+func (p *python) merged(s *schema) *schema {
+	if len(s.AllOf) == 0 {
+		return s
+	}
+	whole := &schema{Type: "object", Description: s.Description, Properties: map[string]*schema{}}
+	for _, part := range s.AllOf {
+		if part.Ref != "" {
+			part = p.all[part.Ref[strings.LastIndexByte(part.Ref, '/')+1:]]
+		}
+		part = p.merged(part)
+		maps.Copy(whole.Properties, part.Properties)
+		whole.Required = append(whole.Required, part.Required...)
+	}
+	return whole
+}
+
 // named writes a schema of the document, once.
 func (p *python) named(name string) {
 	if p.done[name] {
 		return
 	}
 	p.done[name] = true
-	s := p.all[name]
+	s := p.merged(p.all[name])
 	if len(s.Properties) > 0 {
 		p.class(name, s)
 		return

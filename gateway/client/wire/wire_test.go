@@ -37,3 +37,27 @@ func TestTypesFollowTheDocument(t *testing.T) {
 		t.Errorf("%s: %s", typeScriptFile, again)
 	}
 }
+
+// A schema that joins others becomes one class with the members of all.
+func TestJoinedSchemas(t *testing.T) {
+	t.Parallel()
+	got, err := pythonTypes([]byte(`{"components": {"schemas": {
+		"Named": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+		"Saved": {"description": "A name with code.", "allOf": [{"$ref": "#/components/schemas/Named"},
+			{"type": "object", "properties": {"code": {"type": "string"}}}]}}}}`), "generated")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `class _Saved(TypedDict):
+    name: str
+
+
+class Saved(_Saved, total=False):
+    """A name with code."""
+
+    code: str
+`
+	if !strings.HasSuffix(string(got), want) {
+		t.Errorf("got\n%s\nwant at its end\n%s", got, want)
+	}
+}

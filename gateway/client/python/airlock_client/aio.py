@@ -276,10 +276,10 @@ class AsyncFunctions:
         """Returns all saved functions."""
         return cast(AsyncIterator[wire.Function], _pages(self._transport, "/api/functions"))
 
-    async def get(self, name: str, *, version: Optional[int] = None, alias: Optional[str] = None) -> wire.Function:
+    async def get(self, name: str, *, version: Optional[int] = None, alias: Optional[str] = None) -> wire.FunctionWithCode:
         """Returns a function and what one of its versions runs: the latest, unless version or alias names another."""
         path = core.function_path(name) + core.query(version=version, alias=alias)
-        return cast(wire.Function, await self._transport.call(core.Send("GET", path)))
+        return cast(wire.FunctionWithCode, await self._transport.call(core.Send("GET", path)))
 
     async def delete(self, name: str) -> None:
         """Deletes a function with all its versions."""

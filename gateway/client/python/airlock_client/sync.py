@@ -265,10 +265,10 @@ class Functions:
         """Returns all saved functions."""
         return cast(Iterator[wire.Function], _pages(self._transport, "/api/functions"))
 
-    def get(self, name: str, *, version: Optional[int] = None, alias: Optional[str] = None) -> wire.Function:
+    def get(self, name: str, *, version: Optional[int] = None, alias: Optional[str] = None) -> wire.FunctionWithCode:
         """Returns a function and what one of its versions runs: the latest, unless version or alias names another."""
         path = core.function_path(name) + core.query(version=version, alias=alias)
-        return cast(wire.Function, self._transport.call(core.Send("GET", path)))
+        return cast(wire.FunctionWithCode, self._transport.call(core.Send("GET", path)))
 
     def delete(self, name: str) -> None:
         """Deletes a function with all its versions."""

@@ -5,6 +5,7 @@ import { Result, type WireResult } from "./result.js";
 
 export type Definition = components["schemas"]["FunctionDefinition"];
 export type Saved = components["schemas"]["Function"];
+export type Complete = components["schemas"]["FunctionWithCode"];
 export type Version = components["schemas"]["FunctionVersion"];
 export type Alias = components["schemas"]["FunctionAlias"];
 export type Diff = components["schemas"]["FunctionDiff"];
@@ -44,7 +45,7 @@ export class Functions {
   }
 
   /** Returns a function and what one of its versions runs: the latest, unless `version` or `alias` names another. */
-  async get(name: string, options: { version?: number; alias?: string } = {}): Promise<Saved & Definition> {
+  async get(name: string, options: { version?: number; alias?: string } = {}): Promise<Complete> {
     return call(this.transport, { method: "GET", path: at(name) + query(options) });
   }
 

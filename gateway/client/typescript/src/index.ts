@@ -6,7 +6,7 @@ export type { Decision, Paused, Waiting } from "./approvals.js";
 export { Execution } from "./execution.js";
 export { AirlockError, ExecutionError } from "./errors.js";
 export { Functions } from "./functions.js";
-export type { Alias, Definition, Diff, Saved, Version } from "./functions.js";
+export type { Alias, Complete, Definition, Diff, Saved, Version } from "./functions.js";
 export { Records } from "./records.js";
 export type { AuditRecord, RecordFilter } from "./records.js";
 export { Result } from "./result.js";
