@@ -30,13 +30,15 @@ func (s *server) hostileRecord(t *testing.T) string {
 		"column": 1, "excerpt": hostile, "file": hostile}
 	err = store.Append(t.Context(), audit.Record{
 		ID: id, Time: time.Now().UTC(), DurationMs: 1e6, Caller: audit.Caller{Subject: hostile, Tenant: hostile, IP: hostile},
-		Via: hostile, Source: audit.Source{CodeSHA256: hostile,
-			Code: hostile + "\n" + hostile, Language: hostile}, Policy: hostile, Engine: hostile,
-		Ending: audit.Ending{Status: "error", Limit: hostile,
-			Error: hostile}, Assessment: audit.Assessment{Reasons: []string{hostile},
+		Via: hostile, Policy: hostile, Engine: hostile,
+		Source: audit.Source{CodeSHA256: hostile, Code: hostile + "\n" + hostile, Language: hostile},
+		Ending: audit.Ending{Status: "error", Limit: hostile, Error: hostile},
+		Assessment: audit.Assessment{
+			Reasons: []string{hostile},
 			Grants: encoded(map[string]any{"network": hostile, "hosts": []string{hostile}, "files": hostile,
 				"modules": []string{hostile}, "tools": []string{hostile}}),
-			DangerAnalysis: encoded(map[string]any{"score": 90, "level": hostile, "findings": []any{finding}})},
+			DangerAnalysis: encoded(map[string]any{"score": 90, "level": hostile, "findings": []any{finding}}),
+		},
 		Custody: []audit.Step{{Step: hostile}}, ResultSHA256: hostile,
 		Function: &audit.FunctionRef{Name: hostile, Version: 1},
 		Lineage:  audit.Lineage{Reused: hostile},

@@ -28,8 +28,8 @@ function withSession(request) {
   return request;
 }
 
-// accessible returns a plugin of the viewer, which is a part of the page here and no page: its main landmark becomes a plain
-// element, and the button of each operation loses the link inside it. mend labels its fields, closes the gap in its levels of
+// accessible returns a plugin of the viewer. The page has a main landmark of its own, so that of the viewer becomes a plain
+// element. The button of each operation loses the link inside it. mend labels its fields, closes the gap in its levels of
 // headings, and makes scrolling areas reachable with the keyboard.
 function accessible() {
   return {
