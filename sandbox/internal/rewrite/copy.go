@@ -77,6 +77,8 @@ type edits struct {
 	constants map[int64][]byte
 	// jumps are the branches that lose the look-up of their label, by where they end.
 	jumps map[int]jump
+	// after holds what is inserted after single comparisons, by where they end.
+	after map[int][]byte
 }
 
 // function returns the new body of a function.
@@ -86,6 +88,9 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 	}
 	e := w.notes.at(function)
 	e.constants = w.quirkConstants(function)
+	if p := w.quirks.push; function == p.function {
+		e.after = map[int][]byte{p.compared: p.longer(w)}
+	}
 	if w.fuel > 0 && function != w.interpreter {
 		e.loop = w.tick()
 	}
@@ -160,6 +165,10 @@ func (c *copier) instruction(i wasm.Instruction) error {
 		c.put(i.Start, i.End, replaced)
 	case wasm.I32Const:
 		c.constant(i)
+	case wasm.I32LtU:
+		if inserted, ok := c.after[i.End]; ok {
+			c.put(i.End, i.End, inserted)
+		}
 	case wasm.I32Load:
 		if c.loads > 0 && (i.Imm == parseLine || i.Imm == parseColumn) {
 			c.loads--

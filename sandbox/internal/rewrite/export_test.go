@@ -33,6 +33,12 @@ func NullishConstants(wasmBytes []byte, message bool) (int, error) {
 	return len((&rewriter{Facts: x}).quirkConstants(x.quirks.toObject)), nil
 }
 
+// Pushes reports whether the decision of js_array_push is found in a build.
+func Pushes(wasmBytes []byte) (bool, error) {
+	x, err := Find(wasmBytes)
+	return err == nil && x.quirks.push.function != unknown, err
+}
+
 func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	m, err := wasm.Parse(wasmBytes)
 	if err != nil {
@@ -42,7 +48,7 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	x := &Facts{module: m, interpreter: interpreter, usableSize: none, throwRange: none, overflow: -1}
 	x.parser = parserFacts{statement: none, expression: none, postfix: none, binary: none, note: none, opcode: -1}
 	x.trace.backtrace = none
-	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1}
+	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1, push: pushFacts{function: none}}
 	out, _, err := Module(wasmBytes, x, 0)
 	return out, err
 }

@@ -12,6 +12,9 @@ import (
 //   - JS_ToObject throws one message for undefined and for null. That for null lacks its first letter here, so that the
 //     host can tell which it was.
 //   - JS_CopyDataProperties ignores strings, so that {...'ab'} is {}.
+//   - js_array_push takes the memory of an array that is longer than its elements, such as new Array(3), for elements:
+//     the array then has values that nobody wrote. Upstream mended it after 0.15.1 (quickjs-ng issue 1562) by the
+//     condition that is added here.
 
 // quirkFacts are the functions with these differences. A build may lack one, which then stays as it is.
 type quirkFacts struct {
@@ -19,10 +22,21 @@ type quirkFacts struct {
 	toObject  uint64 // JS_ToObject(ctx, value) value
 	nullish   int64  // the address of its message; -1 if there is not exactly one
 	copyData  uint64 // JS_CopyDataProperties(ctx, target, source, excluded, setprop) int
+	push      pushFacts
+}
+
+// pushFacts say where js_array_push decides to append to the elements of an array.
+type pushFacts struct {
+	function uint64 // js_array_push(ctx, this, argc, argv, unshift) value
+	compared int    // where the comparison ends that leaves true on the stack if the elements cannot be appended to
+	array    uint64 // the local that holds the array
+	length   uint64 // the local that holds its length
+	count    int64  // the offset of the number of its elements
 }
 
 const (
 	typeCopyData = "illli"
+	typePush     = "iliii"
 
 	// Both are all ones, because the compiler also masks the count with them: Node's stack has room for some 120,000.
 	oldArguments = 1<<16 - 1
@@ -50,7 +64,59 @@ func (f *finder) quirks() (q quirkFacts) {
 	if i, ok := f.Names["JS_CopyDataProperties"]; ok && f.hasType(i, typeCopyData, "i") && q.toObject != unknown {
 		q.copyData = i
 	}
+	q.push = f.push()
 	return q
+}
+
+// push finds the decision of js_array_push. In a build without names, or with other code, the function is unknown.
+func (f *finder) push() pushFacts {
+	none := pushFacts{function: unknown}
+	function, ok := f.Names["js_array_push"]
+	if !ok || !f.hasType(function, typePush, "l") {
+		return none
+	}
+	code := f.of(function)
+	is := func(at int, ops ...int) bool {
+		for i, op := range ops {
+			if at+i >= len(code) || code[at+i].Op != op {
+				return false
+			}
+		}
+		return true
+	}
+	var found []pushFacts
+	for i := range code {
+		// argc + length < length: br_if
+		if !is(i, wasm.I32Add, wasm.LocalTee, wasm.LocalGet, wasm.I32LtU, wasm.BrIf) {
+			continue
+		}
+		p := pushFacts{function: function, compared: code[i+3].End, length: uint64(code[i+2].Imm), count: -1}
+		longer, arrays := code[i+1].Imm, 0
+		for k := i; k < len(code); k++ {
+			switch {
+			case is(k, wasm.LocalGet, wasm.LocalGet, wasm.I32Load, wasm.I32LeU) && code[k].Imm == longer: // its room
+				p.array, arrays = uint64(code[k+1].Imm), arrays+1
+			case arrays == 1 && is(k, wasm.LocalGet, wasm.LocalGet, wasm.I32Store) && uint64(code[k].Imm) == p.array &&
+				code[k+1].Imm == longer: // count = longer
+				if p.count >= 0 {
+					return none
+				}
+				p.count = code[k+2].Imm
+			}
+		}
+		if arrays == 1 && p.count >= 0 {
+			found = append(found, p)
+		}
+	}
+	if len(found) != 1 {
+		return none
+	}
+	return found[0]
+}
+
+// longer returns what follows the comparison of js_array_push: || the number of elements != length.
+func (p pushFacts) longer(w *rewriter) []byte {
+	return w.assemble().get(p.array).load(p.count).get(p.length).op(wasm.I32Ne, wasm.I32Or).bytes()
 }
 
 // strangeCount reports whether an instruction has a constant that the compiler may have derived from the largest count,

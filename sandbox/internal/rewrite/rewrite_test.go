@@ -72,6 +72,15 @@ func TestFindNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// js_array_push is found in the build that has the fault, and not in the one that has no names.
+func TestPushIsFound(t *testing.T) {
+	for name, engine := range builds() {
+		if found, err := rewrite.Pushes(engine); err != nil || found != (name == "quickjs-ng-0.15.1") {
+			t.Errorf("%s: found %t, %v", name, found, err)
+		}
+	}
+}
+
 // The constants of JS_ToObject stay as they are if the address of its message is not known.
 func TestUnknownMessage(t *testing.T) {
 	for name, engine := range builds() {

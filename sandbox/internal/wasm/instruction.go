@@ -38,7 +38,9 @@ const (
 	I32Eqz      = 0x45
 	I32Eq       = 0x46
 	I32Ne       = 0x47
+	I32LtU      = 0x49
 	I32LeS      = 0x4c
+	I32LeU      = 0x4d
 	I32Add      = 0x6a
 	I32Sub      = 0x6b
 	I32And      = 0x71
