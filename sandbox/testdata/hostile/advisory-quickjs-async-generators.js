@@ -1,6 +1,7 @@
 // Async generators that are resumed from the getters of the values that resume them.
 // quickjs-ng #1355 and #1360: a life that ends twice.
 // expect: value true or error any
+// expect on quickjs-ng-0.10.1: value true or error any or limit any
 let it;
 let inside = false;
 let hits = 0;
