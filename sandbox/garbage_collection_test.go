@@ -22,3 +22,43 @@ func TestGarbageInCyclesIsCollected(t *testing.T) {
 		}
 	}
 }
+
+// TestSuspendedFunctionsSurviveCollections checks that async functions that only a timer's closure can resume are there
+// when it does, however often garbage is collected before. quickjs-ng 0.10.1, whose build has no names, frees them.
+func TestSuspendedFunctionsSurviveCollections(t *testing.T) {
+	if oldBuild() {
+		return
+	}
+	e := newEngine(t)
+	const churn = `async function churn() {
+		for (let k = 0; k < 5; k++) {
+			for (let i = 0; i < 20000; i++) { const o = {i}; o.self = o }
+			await new Promise((r) => setTimeout(r, 1));
+		}
+	}`
+	for name, code := range map[string]string{
+		"async functions": `async function task(i) {
+				let done; const p = new Promise((r) => { done = r });
+				setTimeout(() => done(i), 5);
+				return await p;
+			}
+			const all = await Promise.all([churn(), ...Array.from({length: 100}, (_, i) => task(i))]);
+			return all.slice(1).every((v, i) => v === i)`,
+		"async generators": `async function* stream(i) {
+				let done; const p = new Promise((r) => { done = r });
+				setTimeout(() => done(i), 5);
+				yield await p; yield i;
+			}
+			async function sum(i) { let s = 0; for await (const v of stream(i)) s += v; return s }
+			const all = await Promise.all([churn(), ...Array.from({length: 100}, (_, i) => sum(i))]);
+			return all.slice(1).every((v, i) => v === 2 * i)`,
+		"a cycle that never ends": `const wait = async () => { const o = {}; o.p = new Promise(() => o); await o.p };
+			for (let i = 0; i < 1000; i++) wait();
+			await churn(); return true`,
+	} {
+		r := run(t, e, sandbox.Script{Code: churn + code}, sandbox.Grants{})
+		if string(r.Value) != "true" {
+			t.Errorf("%s: %s %s", name, r.Value, r.Error)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "e6809753c1a8760bca77b3802190f929843d6d0650c1f29fd709a3305dfcdfc9",
+			rewritten: "56bb1a003aa1307e8632689812265d1fb4b20b562246f51c82872c01ff81e6f6",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.

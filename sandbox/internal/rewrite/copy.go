@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
@@ -90,6 +91,9 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 	e.constants = w.quirkConstants(function)
 	if p := w.quirks.push; function == p.function {
 		e.after = map[int][]byte{p.compared: p.longer(w)}
+	}
+	if slices.Contains(w.quirks.counting, function) {
+		e.begin = append(w.skipAsync(), e.begin...)
 	}
 	if w.fuel > 0 && function != w.interpreter {
 		e.loop = w.tick()

@@ -33,10 +33,13 @@ func NullishConstants(wasmBytes []byte, message bool) (int, error) {
 	return len((&rewriter{Facts: x}).quirkConstants(x.quirks.toObject)), nil
 }
 
-// Pushes reports whether the decision of js_array_push is found in a build.
-func Pushes(wasmBytes []byte) (bool, error) {
+// Mended reports whether js_array_push and the counting of references are found in a build.
+func Mended(wasmBytes []byte) (push, counting bool, err error) {
 	x, err := Find(wasmBytes)
-	return err == nil && x.quirks.push.function != unknown, err
+	if err != nil {
+		return false, false, err
+	}
+	return x.quirks.push.function != unknown, len(x.quirks.counting) == 3, nil
 }
 
 func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {

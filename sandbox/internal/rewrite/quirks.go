@@ -15,6 +15,10 @@ import (
 //   - js_array_push takes the memory of an array that is longer than its elements, such as new Array(3), for elements:
 //     the array then has values that nobody wrote. Upstream mended it after 0.15.1 (quickjs-ng issue 1562) by the
 //     condition that is added here.
+//   - The collector of cycles does not see that a closure keeps the frame of a suspended async function whose variable
+//     it uses, and frees the frame while the closure can still resume it. Upstream mended it after 0.15.1 (quickjs-ng
+//     7955cfd). Here the three functions by which the collector counts references leave async functions alone, so that
+//     it takes them for roots: a cycle with one that never ends stays until the run ends.
 
 // quirkFacts are the functions with these differences. A build may lack one, which then stays as it is.
 type quirkFacts struct {
@@ -23,6 +27,7 @@ type quirkFacts struct {
 	nullish   int64  // the address of its message; -1 if there is not exactly one
 	copyData  uint64 // JS_CopyDataProperties(ctx, target, source, excluded, setprop) int
 	push      pushFacts
+	counting  []uint64 // gc_decref_child, gc_scan_incref_child, gc_scan_incref_child2 (rt, object); or none
 }
 
 // pushFacts say where js_array_push decides to append to the elements of an array.
@@ -44,6 +49,12 @@ const (
 
 	tagNull = 2
 	tagRope = -6
+
+	// The byte of an object's header that holds its kind (JSGCObjectTypeEnum) and, above it, the collector's mark.
+	gcKind          = 4
+	gcKindMask      = 15
+	gcMark          = 16
+	gcAsyncFunction = 4
 )
 
 func (f *finder) quirks() (q quirkFacts) {
@@ -65,7 +76,32 @@ func (f *finder) quirks() (q quirkFacts) {
 		q.copyData = i
 	}
 	q.push = f.push()
+	q.counting = f.counting()
 	return q
+}
+
+// counting returns the functions by which the collector counts references. In a build without names, or with another
+// header of objects, there are none.
+func (f *finder) counting() (found []uint64) {
+	for _, name := range []string{"gc_decref_child", "gc_scan_incref_child", "gc_scan_incref_child2"} {
+		function, ok := f.Names[name]
+		if !ok || !f.hasType(function, "ii", "") {
+			return nil
+		}
+		found = append(found, function)
+	}
+	code := f.of(found[0])
+	marks := slices.IndexFunc(code, func(i wasm.Instruction) bool { return i.Op == wasm.I32Load8U && i.Imm == gcKind })
+	if marks < 0 || marks+1 == len(code) || code[marks+1].Op != wasm.I32Const || code[marks+1].Imm != gcMark {
+		return nil
+	}
+	return found
+}
+
+// skipAsync returns what stands at the beginning of a function that counts references: it returns for async functions.
+func (w *rewriter) skipAsync() []byte {
+	a := w.assemble().get(1).op(wasm.I32Load8U, 0).offset(gcKind).i32(gcKindMask).op(wasm.I32And)
+	return a.i32(gcAsyncFunction).op(wasm.I32Eq).ifThen().op(wasm.Return, wasm.End).bytes()
 }
 
 // push finds the decision of js_array_push. In a build without names, or with other code, the function is unknown.
