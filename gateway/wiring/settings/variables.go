@@ -115,7 +115,7 @@ var clientVariables = []Variable{
 	{"AIRLOCK_TOKEN", "none", "token or API key for that gateway"},
 }
 
-// AWSVariables give the AWS SDK its credentials, region and certificates.
+// AWSVariables are the variables from which the AWS SDK reads its credentials, region and certificates.
 var AWSVariables = []string{
 	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE",
 	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME",
