@@ -23,8 +23,9 @@ func TestGarbageInCyclesIsCollected(t *testing.T) {
 	}
 }
 
-// TestSuspendedFunctionsSurviveCollections checks that async functions that only a timer's closure can resume are there
-// when it does, however often garbage is collected before. quickjs-ng 0.10.1, whose build has no names, frees them.
+// TestSuspendedFunctionsSurviveCollections checks that async functions and generators that only a closure can resume
+// are there when it does, however often garbage is collected before. quickjs-ng 0.10.1, whose build has no names,
+// frees them.
 func TestSuspendedFunctionsSurviveCollections(t *testing.T) {
 	if oldBuild() {
 		return
@@ -52,6 +53,48 @@ func TestSuspendedFunctionsSurviveCollections(t *testing.T) {
 			async function sum(i) { let s = 0; for await (const v of stream(i)) s += v; return s }
 			const all = await Promise.all([churn(), ...Array.from({length: 100}, (_, i) => sum(i))]);
 			return all.slice(1).every((v, i) => v === 2 * i)`,
+		"async generators without await": `const listeners = [];
+			async function* events(i) {
+				const queue = []; let wake = () => {};
+				listeners.push((v) => { queue.push(v); wake() });
+				while (true) {
+					while (queue.length) yield queue.shift();
+					await new Promise((r) => { wake = r });
+				}
+			}
+			let sum = 0;
+			for (let i = 0; i < 50; i++) {
+				const it = events(i), step = (r) => { sum += r.value; it.next().then(step) };
+				it.next().then(step);
+			}
+			for (let k = 1; k <= 3; k++) { await churn(); for (const l of listeners) l(k) }
+			await churn(); return sum === 300`,
+		"generators of a runner": `const done = [];
+			const runner = (f) => new Promise((resolve) => {
+				const it = f(), step = (v) => { const r = it.next(v); r.done ? resolve(r.value) : r.value.then(step) };
+				step();
+			});
+			const all = Array.from({length: 100}, (_, i) => runner(function* () {
+				let go; const p = new Promise((r) => { go = r });
+				done.push(() => go(i));
+				return yield p;
+			}));
+			await churn(); for (const f of done) f();
+			return (await Promise.all(all)).every((v, i) => v === i)`,
+		"generators in a cycle": `const read = [];
+			for (let i = 0; i < 50; i++) (() => {
+				let g = (function* () { const o = {i, g}; read.push(() => o); yield; o.g = g; yield; yield o.i })();
+				g.next(); g.next(); g = null;
+			})();
+			await churn();
+			return read.every((f, i) => f().i === i && f().g.next().value === i)`,
+		"generators that are given up": `class Lines {
+				constructor(i) { this.i = i; this.all = this.walk(); this.all.next() }
+				* walk() { const get = () => this.i; while (true) yield get() }
+			}
+			let sum = 0;
+			for (let i = 0; i < 10000; i++) sum += new Lines(i).all.next().value;
+			await churn(); return sum === 49995000`,
 		"a cycle that never ends": `const wait = async () => { const o = {}; o.p = new Promise(() => o); await o.p };
 			for (let i = 0; i < 1000; i++) wait();
 			await churn(); return true`,

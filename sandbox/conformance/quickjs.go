@@ -21,7 +21,6 @@ const engineCrashed = "the engine crashed on this code"
 // knownCrashes are tests that crash a build; upstream fixed the crashes later.
 var knownCrashes = map[string][]string{
 	"quickjs-ng-0.10.1": {"bug1352.js", "bug1355.js"},
-	"quickjs-ng-0.15.1": {"bug1571.js", "bug1661.js"},
 }
 
 var importing = regexp.MustCompile(`(?m)^(import|export)\b`)

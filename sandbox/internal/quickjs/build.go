@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "56bb1a003aa1307e8632689812265d1fb4b20b562246f51c82872c01ff81e6f6",
+			rewritten: "93d957c9dc9b7fd5c2ae1b67f6f7b5017162c15bbb74f8ca75fb15d3e19dc3b2",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "1cbc711ad85eca898bb5505640ee89bf4daeb113e612f92cc5ef5ad38acea8be",
+			rewritten: "ef664b04d198fd974d47830e94f06e5969940a5292adb8df2e24c2979e309b6d",
 		},
 	}
 }

@@ -72,6 +72,13 @@ func (a *assembler) store(offset int64) *assembler {
 	return a.op(wasm.I32Store, aligned).offset(offset)
 }
 
+func (a *assembler) load8(offset int64) *assembler  { return a.op(wasm.I32Load8U, 0).offset(offset) }
+func (a *assembler) load16(offset int64) *assembler { return a.op(wasm.I32Load16U, 1).offset(offset) }
+func (a *assembler) load64(offset int64) *assembler { return a.op(wasm.I64Load, 3).offset(offset) }
+func (a *assembler) store64(offset int64) *assembler {
+	return a.op(wasm.I64Store, 3).offset(offset)
+}
+
 func (a *assembler) offset(v int64) *assembler {
 	a.code = wasm.AppendUint(a.code, uint64(v))
 	return a

@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
@@ -25,6 +24,8 @@ func (w *rewriter) code() ([]byte, error) {
 			body, added[addedParse] = w.notes.parseBody(), body
 		case w.quirks.copyData:
 			body, added[addedCopyData] = w.copyDataBody(), body
+		case w.mend.escape.function:
+			body, added[addedEscape] = w.escapeBody(), body
 		}
 		out = wasm.AppendBlock(out, body)
 	}
@@ -46,6 +47,7 @@ func (w *rewriter) addedBodies() [][]byte {
 		bodies[addedNoteCall] = w.notes.noteCallBody()
 		bodies[addedTrace] = w.traceBody()
 		bodies[addedTrack] = w.trackBody()
+		bodies[addedRoot] = w.rootBody()
 	}
 	bodies[addedInterrupt] = w.assemble().poll(PollInterrupt).i32(0).end()
 	bodies[addedHostCall] = w.assemble().get(0).get(1).get(2).get(3).call(w.hostCall()).end()
@@ -74,8 +76,9 @@ type edits struct {
 	last bool // the note has the position of the token before
 	// callAt holds what replaces single calls, by where they start.
 	callAt map[int][]byte
-	// constants hold what replaces i32 constants, by their value.
-	constants map[int64][]byte
+	// constants hold what replaces i32 constants, by their value, and constantAt by where they start.
+	constants  map[int64][]byte
+	constantAt map[int][]byte
 	// jumps are the branches that lose the look-up of their label, by where they end.
 	jumps map[int]jump
 	// after holds what is inserted after single comparisons, by where they end.
@@ -89,12 +92,7 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 	}
 	e := w.notes.at(function)
 	e.constants = w.quirkConstants(function)
-	if p := w.quirks.push; function == p.function {
-		e.after = map[int][]byte{p.compared: p.longer(w)}
-	}
-	if slices.Contains(w.quirks.counting, function) {
-		e.begin = append(w.skipAsync(), e.begin...)
-	}
+	w.mended(function, &e)
 	if w.fuel > 0 && function != w.interpreter {
 		e.loop = w.tick()
 	}
@@ -169,7 +167,7 @@ func (c *copier) instruction(i wasm.Instruction) error {
 		c.put(i.Start, i.End, replaced)
 	case wasm.I32Const:
 		c.constant(i)
-	case wasm.I32LtU:
+	case wasm.I32LtU, wasm.I64Eq:
 		if inserted, ok := c.after[i.End]; ok {
 			c.put(i.End, i.End, inserted)
 		}
@@ -193,7 +191,11 @@ func (c *copier) instruction(i wasm.Instruction) error {
 }
 
 func (c *copier) constant(i wasm.Instruction) {
-	if replaced, ok := c.constants[i.Imm]; ok {
+	replaced, ok := c.constants[i.Imm]
+	if !ok {
+		replaced, ok = c.constantAt[i.Start]
+	}
+	if ok {
 		c.put(i.Start, i.End, replaced)
 		return
 	}

@@ -15,8 +15,8 @@
 //   - The engine's functions that every run calls are reached through one exported function (enter.go).
 //   - The parser notes the position of every expression (positions.go), the host words the stacks of errors
 //     (backtrace.go), and it receives unhandled rejections (rejections.go).
-//   - Calls take as many arguments as in other engines, strings spread into objects, and push appends to arrays that
-//     are longer than their elements (quirks.go).
+//   - Calls take as many arguments as in other engines, and strings spread into objects (quirks.go).
+//   - Functions of which upstream mended faults after the build are mended (mends.go).
 //
 // Both are safe on arbitrary bytes: a module that does not have the expected shape is an error.
 package rewrite

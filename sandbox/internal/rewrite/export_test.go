@@ -33,13 +33,19 @@ func NullishConstants(wasmBytes []byte, message bool) (int, error) {
 	return len((&rewriter{Facts: x}).quirkConstants(x.quirks.toObject)), nil
 }
 
-// Mended reports whether js_array_push and the counting of references are found in a build.
-func Mended(wasmBytes []byte) (push, counting bool, err error) {
+// Mended returns how many functions are found, of those that are mended by name.
+func Mended(wasmBytes []byte) (int, error) {
 	x, err := Find(wasmBytes)
 	if err != nil {
-		return false, false, err
+		return 0, err
 	}
-	return x.quirks.push.function != unknown, len(x.quirks.counting) == 3, nil
+	found := len(x.mend.counting.changes) + len(x.mend.dispose)
+	for _, function := range []uint64{x.mend.push.function, x.mend.sort.function, x.mend.escape.function} {
+		if function != unknown {
+			found++
+		}
+	}
+	return found, nil
 }
 
 func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
@@ -51,7 +57,8 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	x := &Facts{module: m, interpreter: interpreter, usableSize: none, throwRange: none, overflow: -1}
 	x.parser = parserFacts{statement: none, expression: none, postfix: none, binary: none, note: none, opcode: -1}
 	x.trace.backtrace = none
-	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1, push: pushFacts{function: none}}
+	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1}
+	x.mend = mendFacts{push: pushFacts{function: none}, sort: sortFacts{function: none}, escape: escapeFacts{none, none}}
 	out, _, err := Module(wasmBytes, x, 0)
 	return out, err
 }

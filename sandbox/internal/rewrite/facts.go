@@ -24,6 +24,7 @@ type Facts struct {
 	trace  traceFacts
 	api    apiFacts
 	quirks quirkFacts
+	mend   mendFacts
 
 	Host
 }
@@ -105,6 +106,7 @@ func Find(wasmBytes []byte) (*Facts, error) {
 	x.trace = f.trace()
 	x.api = f.api(x.trace)
 	x.quirks = f.quirks()
+	x.mend = f.mends()
 	x.StackTop = uint32(module.Pages+StackPages) * PageSize
 	x.StackLimit = uint32(module.Pages)*PageSize + stackMargin
 	x.InterruptEntry = x.tableEnd()

@@ -131,6 +131,8 @@ const (
 	addedTrace
 	addedTrack
 	addedCopyData
+	addedEscape
+	addedRoot
 	addedCount
 )
 
@@ -150,6 +152,8 @@ var addedSignatures = [addedCount]string{
 	addedTrace:     signature("iiili", "l"),
 	addedTrack:     signature(typeTracker, ""),
 	addedCopyData:  signature(typeCopyData, "i"),
+	addedEscape:    signature(typeFunction, "l"),
+	addedRoot:      signature("i", "i"),
 }
 
 // addedTypes returns the types of host functions, added functions and dispatchers.

@@ -20,6 +20,7 @@ const (
 	Call        = 0x10
 	Indirect    = 0x11
 	Drop        = 0x1a
+	Select      = 0x1b
 	LocalGet    = 0x20
 	LocalSet    = 0x21
 	LocalTee    = 0x22
@@ -41,6 +42,7 @@ const (
 	I32LtU      = 0x49
 	I32LeS      = 0x4c
 	I32LeU      = 0x4d
+	I64Eq       = 0x51
 	I32Add      = 0x6a
 	I32Sub      = 0x6b
 	I32And      = 0x71

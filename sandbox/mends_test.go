@@ -1,0 +1,43 @@
+package sandbox_test
+
+import (
+	"testing"
+
+	"github.com/airlock-run/airlock/sandbox"
+)
+
+// TestMendedFunctions checks functions that the build of quickjs-ng 0.15.1 has wrong, and that the rewriting mends.
+func TestMendedFunctions(t *testing.T) {
+	if oldBuild() {
+		return
+	}
+	e := newEngine(t)
+	for name, code := range map[string]string{
+		"sort compares identical values": `const o = {}; let same = 0;
+			const note = (a, b) => { if (Object.is(a, b)) same++; return 0 };
+			[o, o].sort(note); ['a', 'a'].toSorted(note); [NaN, NaN].sort(note);
+			return same === 3 && [3, 1, 2, 3, 1].sort((a, b) => a - b).join() === '1,1,2,3,3'`,
+		"sort throws for identical values": `const o = {};
+			try { [o, o].sort(() => { throw new RangeError('x') }) } catch (e) { return e.message === 'x' }`,
+		"RegExp.escape of a concatenated text": `const rope = 'a.b-c|d'.repeat(4000) + '☃'.repeat(50000);
+			const flat = Array.from(rope).join('');
+			return RegExp.escape(rope) === RegExp.escape(flat) &&
+				[rope, rope + 'é'].map(RegExp.escape)[1] === RegExp.escape(flat + 'é') &&
+				new RegExp(RegExp.escape(rope)).test(flat) && rope.length === 78000`,
+		"RegExp.escape of other values": `
+			const none = (...a) => { try { RegExp.escape(...a) } catch (e) { return e instanceof TypeError } };
+			return none() && none(1) && none(null) && none({})`,
+		"handlers of a disposal without arguments": `const then = Promise.prototype.then; const kept = [];
+			Promise.prototype.then = function (f, r) { kept.push(f, r); return Promise.resolve() };
+			const s = new AsyncDisposableStack(); s.use(undefined); s.defer(() => {}); s.disposeAsync();
+			Promise.prototype.then = then;
+			for (const f of kept) try { f() } catch {}
+			for (let i = 0; i < 100000; i++) { const o = {i}; o.self = o }
+			return kept.length > 0`,
+	} {
+		r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{})
+		if string(r.Value) != "true" {
+			t.Errorf("%s: %s %s", name, r.Value, r.Error)
+		}
+	}
+}
