@@ -71,7 +71,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A step whose session has an altered record cannot be replayed, however often somebody tries.
+// An altered record is not shown, and neither it nor a step whose session has it can be replayed, however often
+// somebody tries.
 func TestReplayOfAlteredSession(t *testing.T) {
 	t.Parallel()
 	first := record("exec_01AAAAAAAAAA", "acme", "completed", 0)
@@ -82,6 +83,16 @@ func TestReplayOfAlteredSession(t *testing.T) {
 		records: &ledger{records: []audit.Record{second, first}, altered: first.ID}, auth: authn.Config{Keys: hs256(t)},
 	})
 	who := bearer(token(t, "someone", "acme", "audit:read execute"))
+	for _, request := range []string{
+		"GET /api/audit/execution/" + first.ID, "POST /api/audit/execution/" + first.ID + "/replay",
+		"GET /api/reports/execution/" + first.ID,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		a := s.do(t, method, path, "", who)
+		if _, code := a.problem(t, 500); code != "record_altered" || a.Header.Get("Retry-After") != "" {
+			t.Errorf("%s: %s", request, code)
+		}
+	}
 	detail, code := s.do(t, "POST", "/api/audit/execution/"+second.ID+"/replay", "", who).problem(t, 409)
 	if code != "not_replayable" || !strings.Contains(detail, "step 1") {
 		t.Errorf("%s: %s", code, detail)

@@ -89,6 +89,12 @@ func (h *Handlers) record(c *fiber.Ctx) (audit.Record, error) {
 	if errors.Is(err, audit.ErrNotFound) {
 		return audit.Record{}, missing
 	}
+	if errors.Is(err, audit.ErrAltered) {
+		return audit.Record{}, &api.Problem{
+			Status: 500, Code: "record_altered", Detail: "the record was changed after it was written; it cannot be trusted",
+			Hint: "have the operator run airlock audit verify", Cause: err,
+		}
+	}
 	if err != nil {
 		return audit.Record{}, api.RecordsUnavailable(err)
 	}
