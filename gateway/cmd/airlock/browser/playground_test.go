@@ -187,6 +187,21 @@ func TestPlaygroundEndings(t *testing.T) {
 	}
 }
 
+// On a phone, findings that arrive leave the output where it is.
+func TestFindingsLeaveTheOutput(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	b := s.playground(t, "")
+	b.look(390, 844, "light")
+	const top = `document.querySelector("#output").getBoundingClientRect().top + scrollY`
+	before := eval[float64](b.tab, top)
+	b.write(strings.Repeat("require('child_process').execSync('id');\n", 12))
+	b.wait(`document.querySelectorAll("#findings li").length > 5`)
+	if after := eval[float64](b.tab, top); after != before {
+		t.Errorf("the output moved from %v to %v", before, after)
+	}
+}
+
 // An error is shown at its line, which one click goes to, in TypeScript too; it is gone with the next change.
 func TestPlaygroundError(t *testing.T) {
 	t.Parallel()
