@@ -12,6 +12,21 @@ type ConsoleText struct {
 	Text  string
 }
 
+// The marks of the sandbox: cutMark ends a message that lacks the end of its text, and droppedMark begins the one that
+// says how many calls are not listed.
+const (
+	cutMark     = "..."
+	droppedMark = "… "
+)
+
+// Whole reports whether the message of a log is certainly all that a console call printed.
+func Whole(l execution.Log) bool {
+	return !strings.HasSuffix(l.Message, cutMark) && !strings.HasPrefix(l.Message, droppedMark)
+}
+
+// ToStderr reports whether a console call printed to standard error.
+func ToStderr(l execution.Log) bool { return l.Level == "error" || l.Level == "warn" }
+
 // ConsoleOf divides the output of a result into console calls, as the logs say. Logs lack the end of long texts, and
 // calls beyond the tier's number have no log: the text of those calls is returned as one.
 func ConsoleOf(r execution.Result) []ConsoleText {
@@ -23,7 +38,7 @@ func ConsoleOf(r execution.Result) []ConsoleText {
 	rest := r.Output
 	for i, l := range logs {
 		end := endOf(rest, l.Message, logs[i+1:], r.Usage.LogsDropped == 0)
-		texts = append(texts, ConsoleText{l.Level == "error" || l.Level == "warn", rest[:end]})
+		texts = append(texts, ConsoleText{ToStderr(l), rest[:end]})
 		rest = rest[end:]
 	}
 	if rest != "" {
@@ -41,14 +56,14 @@ func endOf(output, message string, next []execution.Log, all bool) int {
 		return len(output)
 	}
 	// The message is cut, or the output is. The text ends at the first line end at which the next one begins.
-	at := min(len(strings.TrimSuffix(message, "…")), len(output))
+	at := min(len(strings.TrimSuffix(message, cutMark)), len(output))
 	for {
 		line := strings.IndexByte(output[at:], '\n')
 		if line < 0 {
 			return len(output)
 		}
 		at += line + 1
-		if len(next) == 0 || strings.HasPrefix(output[at:], strings.TrimSuffix(next[0].Message, "…")) {
+		if len(next) == 0 || strings.HasPrefix(output[at:], strings.TrimSuffix(next[0].Message, cutMark)) {
 			return at
 		}
 	}

@@ -31,12 +31,13 @@ func TestConsoleOf(t *testing.T) {
 	}{
 		{"none", "", "", 0, "", ""},
 		{"lines in a text", "a\nb\nc\n", "log a\nb|error c", 0, "a\nb\n", "c\n"},
-		{"a long text", long + "\nb\n", "warn xxx…|log b", 0, "b\n", long + "\n"},
-		{"long lines in a text", long + "\n" + long + "\nb\n", "error xxx…|log b", 0, "b\n", long + "\n" + long + "\n"},
-		{"a long text at the end", "b\n" + long + "\n" + long + "\n", "log b|error xxx…", 0, "b\n",
+		{"a long text", long + "\nb\n", "warn xxx...|log b", 0, "b\n", long + "\n"},
+		{"long lines in a text", long + "\n" + long + "\nb\n", "error xxx...|log b", 0, "b\n", long + "\n" + long + "\n"},
+		{"a long text at the end", "b\n" + long + "\n" + long + "\n", "log b|error xxx...", 0, "b\n",
 			long + "\n" + long + "\n"},
 		{"more calls than logs", "a\nb\nc\n", "error a|warn … 2 more", 2, "b\nc\n", "a\n"},
-		{"a text that really ends so", "a…\nb\n", "error a…|log b", 0, "b\n", "a…\n"},
+		{"a text that really ends so", "a...\nb\n", "error a...|log b", 0, "b\n", "a...\n"},
+		{"two long texts", long + "\nyyyyy\n", "log xxx...|error yyy...", 0, long + "\n", "yyyyy\n"},
 		{"output that was cut", "a\nbb", "log a|error bbb", 0, "a\n", "bb"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,8 +57,8 @@ func TestConsoleOf(t *testing.T) {
 
 // No output and no logs make ConsoleOf panic, and both streams together have all of the output.
 func FuzzConsoleOf(f *testing.F) {
-	f.Add("a\nb\n", "a", "b…")
-	f.Add("", "…", "")
+	f.Add("a\nb\n", "a", "b...")
+	f.Add("", "...", "")
 	f.Fuzz(func(t *testing.T, output, first, second string) {
 		r := execution.Result{Output: output, Logs: []execution.Log{
 			{Level: "log", Message: first}, {Level: "error", Message: second},

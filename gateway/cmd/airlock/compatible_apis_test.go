@@ -104,6 +104,8 @@ func TestAPIsOfOtherServices(t *testing.T) {
 			body: file(`"` + strings.Repeat("a", 256) + `"`)},
 		{name: "a name of the language", path: "/api/v2/execute", who: "ann", body: file(`"__proto__"`), status: 200,
 			says: `"stdout":"1\n"`},
+		{name: "two long texts", path: "/api/v2/execute", who: "ann", status: 200, says: `"stderr":"yyyy`,
+			body: piston(`"files":[{"content":"console.log('x'.repeat(2000)); console.error('y'.repeat(2000))"}]`)},
 		{name: "zeros in hexadecimal", path: "/api/v2/execute", who: "ann", status: 200, says: `"stdout":"400000\n"`,
 			body: piston(`"files":[{"content":"console.log(require('fs').readFileSync('z').length)"},` +
 				`{"name":"z","encoding":"hex","content":"` + zeros + `"}]`)},
