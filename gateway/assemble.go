@@ -161,7 +161,10 @@ func (s *Server) assembleJobs(h *handlers, e *executor) error {
 		Read: e.read, Respond: e.respond, Validate: e.Validate, Tier: tierOf(deps.Policy),
 		Ceiling: func(s api.Submission) policy.Grants { return deps.Policy.Ceiling(policyRequest(s)) },
 	}
-	h.e2b = &interpreter.Handlers{Sessions: h.sessions, Executor: e, Turns: e, Now: deps.Now}
+	h.e2b = &interpreter.Handlers{
+		Sessions: h.sessions, Executor: e, Turns: e, Places: s.places.Streams, Problem: s.problems.document,
+		WriteTimeout: cfg.WriteTimeout, Now: deps.Now, Logger: deps.Logger,
+	}
 	h.piston = &piston.Handlers{
 		Executor: e, Turns: e, Validate: e.Validate, Tier: tierOf(deps.Policy), Now: deps.Now,
 	}

@@ -121,7 +121,7 @@ func (h *handlers) route(app *fiber.App, origins []string) {
 	i := g.Group("/e2b", h.background.requireState, h.sessions.Available)
 	i.Post("/v2/sandboxes", need(authn.Execute), h.e2b.Tokens, onceLasting(h.e2b.CreateSandbox))
 	i.Post("/sandboxes", need(authn.Execute), h.e2b.Tokens, onceLasting(h.e2b.CreateSandbox))
-	i.Delete("/sandboxes/:id", need(authn.Execute), h.e2b.Delete)
+	i.Delete("/sandboxes/:id", need(authn.Execute), h.e2b.DeleteSandbox)
 	i.Post("/contexts", need(authn.Execute), onceLasting(h.e2b.CreateContext))
 	i.Get("/contexts", need(authn.Execute), h.e2b.ListContexts)
 	i.Delete("/contexts/:id", need(authn.Execute), h.e2b.Delete)

@@ -73,7 +73,10 @@ func Table() []Bound {
 	return []Bound{
 		{Connections, "open connections", 16 << 10, 0, byAddress, allButATenth, "closed at once"},
 		{Live, "live pages (`GET /api/live`)", 200, 0, byToken, allButATenth, "503 `too_many`"},
-		{Streams, "responses of `POST /api/execute/stream`", 500, 0, byToken, allButATenth, "503 `too_many`"},
+		{
+			Streams, "responses of `POST /api/execute/stream` and `POST /api/e2b/execute`", 500, 0, byToken, allButATenth,
+			"503 `too_many`",
+		},
 		{MCPStreams, "open requests of `/mcp`", 300, 0, byToken, allButATenth, "503 `too_many`"},
 		{
 			MCPSessions, "sessions of `/mcp`, each for 30 minutes after its last request", 1000, 0, byToken, allButATenth,

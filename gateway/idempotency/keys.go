@@ -95,6 +95,9 @@ func (k *Keys) Run(c *fiber.Ctx, owner string, lasting bool, again, next fiber.H
 	if err := next(c); err != nil {
 		return err
 	}
+	if !cl.HasKey() {
+		return nil // and the response may be a stream
+	}
 	res := c.Response()
 	if done, _ := c.Locals(doneKey{}).(bool); res.StatusCode() >= 300 && !done {
 		return nil

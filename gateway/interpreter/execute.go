@@ -21,7 +21,8 @@ type wireExecution struct {
 }
 
 // Execute serves POST /api/e2b/execute: it runs code as the next step of a context and responds with a JSON object a
-// line, when the step has ended.
+// line, as the code prints. Calls in one context take turns. The response to a request with an idempotency key, which
+// may be stored, is sent when the step has ended.
 func (h *Handlers) Execute(c *fiber.Ctx) error {
 	received := h.Now()
 	if err := api.RequireJSON(c); err != nil {
@@ -39,18 +40,36 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 	if !execution.ValidSessionID(session) {
 		return api.NotFound("there is no context with this id; create a context, or a sandbox")
 	}
+	waiting, connected := api.DisconnectContext(c)
+	leave := h.contexts.enter(waiting, api.CallerOf(c).Owner()+"\x00"+session)
+	connected()
+	if len(c.Request().Header.Peek("Idempotency-Key")) == 0 {
+		return h.follow(c, session, api.NewSubmission(c, request, received), leave)
+	}
+	defer leave()
 	result, err := h.step(c, session, request, received)
 	if err != nil {
 		return err
 	}
-	body, err := lines(result, h.Now())
+	return h.respond(c, result)
+}
+
+// respond sends all lines about a result.
+func (h *Handlers) respond(c *fiber.Ctx, result execution.Result) error {
+	var all []output
+	if result.Session != nil {
+		all = append(all, numberLine(result.Session.Step))
+	}
+	body, err := encode(append(all, outputs(result, 0, h.Now())...))
 	if err != nil {
 		return err
 	}
 	c.Set(api.ExecutionID, result.ID)
-	c.Set(fiber.HeaderContentType, "application/x-ndjson")
+	c.Set(fiber.HeaderContentType, contentType)
 	return c.Send(body)
 }
+
+const contentType = "application/x-ndjson"
 
 // step runs a request as the next step of a session.
 func (h *Handlers) step(c *fiber.Ctx, session string, request execution.Request, received time.Time) (
@@ -104,30 +123,37 @@ type output struct {
 	Traceback *string         `json:"traceback,omitempty"`
 }
 
-// lines returns the response for a result.
-func lines(r execution.Result, now time.Time) ([]byte, error) {
-	var all []output
-	if r.Session != nil {
-		all = append(all, output{Type: "number_of_executions", Count: r.Session.Step})
+// numberLine returns the line about the number of a step.
+func numberLine(step int) output { return output{Type: "number_of_executions", Count: step} }
+
+// consoleLine returns the line about a console call. The text ends with a newline.
+func consoleLine(stderr bool, text string, now time.Time) output {
+	stream := "stdout"
+	if stderr {
+		stream = "stderr"
 	}
-	for _, text := range api.ConsoleOf(r) {
-		stream := "stdout"
-		if text.Error {
-			stream = "stderr"
-		}
-		all = append(all, output{Type: stream, Text: &text.Text, Timestamp: api.Stamp(now)})
+	return output{Type: stream, Text: &text, Timestamp: api.Stamp(now)}
+}
+
+// outputs returns the lines about a result, without those about its first console calls, as many as were sent.
+func outputs(r execution.Result, sent int, now time.Time) (all []output) {
+	texts := api.ConsoleOf(r)
+	for _, text := range texts[min(sent, len(texts)):] {
+		all = append(all, consoleLine(text.Error, text.Text, now))
 	}
 	switch {
 	case r.Status != execution.Completed:
 		all = append(all, failure(r))
 	case len(r.Result) > 0 && !bytes.Equal(r.Result, []byte("null")):
-		result, err := resultLine(r.Result)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, result)
+		all = append(all, resultLine(r.Result))
 	}
-	all = append(all, output{Type: "end_of_execution"})
+	return append(all, endLine)
+}
+
+var endLine = output{Type: "end_of_execution"}
+
+// encode returns lines as a response has them.
+func encode(all []output) ([]byte, error) {
 	var b bytes.Buffer
 	for _, line := range all {
 		text, err := api.Encode(line)
@@ -140,16 +166,18 @@ func lines(r execution.Result, now time.Time) ([]byte, error) {
 }
 
 // resultLine returns the line about the value of the code. The text of a string has no quotes.
-func resultLine(result json.RawMessage) (output, error) {
+func resultLine(result json.RawMessage) output {
 	text := string(result)
-	o := output{Type: "result", Main: true, Text: &text}
 	switch result[0] {
 	case '{', '[':
-		o.JSON = result
+		return output{Type: "result", Main: true, Text: &text, JSON: result}
 	case '"':
-		return o, json.Unmarshal(result, &text)
+		var unquoted string
+		if json.Unmarshal(result, &unquoted) == nil {
+			text = unquoted
+		}
 	}
-	return o, nil
+	return output{Type: "result", Main: true, Text: &text}
 }
 
 // failure returns the line about what ended the code.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"regexp"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/bounds"
 )
 
 // Sessions are the sessions of callers, as package sessions has them.
@@ -30,7 +32,15 @@ type Handlers struct {
 	Sessions Sessions
 	Executor api.Executor
 	Turns    api.Turns
-	Now      func() time.Time
+	// Places bounds the number of open streams.
+	Places *bounds.Pool
+	// Problem returns the problem document of an error.
+	Problem      func(err error, path, requestID string) []byte
+	WriteTimeout time.Duration // for one line
+	Now          func() time.Time
+	Logger       *slog.Logger
+
+	contexts turns
 }
 
 // Headers of the client.
@@ -148,7 +158,27 @@ func (h *Handlers) make(c *fiber.Ctx, o api.SessionOptions) (string, error) {
 	return session.ID, err
 }
 
-// Delete serves DELETE /api/e2b/sandboxes/{id} and DELETE /api/e2b/contexts/{id}.
+// DeleteSandbox serves DELETE /api/e2b/sandboxes/{id}. The client says that there was no sandbox if the code of the
+// problem is the status.
+func (h *Handlers) DeleteSandbox(c *fiber.Ctx) error {
+	err := h.Delete(c)
+	var problem *api.Problem
+	if !errors.As(err, &problem) || problem.Status != 404 {
+		return err
+	}
+	var document map[string]any
+	if err := json.Unmarshal(h.Problem(err, c.Path(), api.RequestID(c)), &document); err != nil {
+		return err
+	}
+	document["code"] = problem.Status
+	if err := api.Send(c.Status(problem.Status), document); err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, "application/problem+json")
+	return nil
+}
+
+// Delete serves DELETE /api/e2b/contexts/{id}.
 func (h *Handlers) Delete(c *fiber.Ctx) error {
 	if err := h.Sessions.End(c.UserContext(), api.CallerOf(c), c.IP(), api.Param(c, "id")); err != nil {
 		return err

@@ -104,7 +104,11 @@ func TestLines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			body, err := lines(c.r, time.Unix(1, 0))
+			all := outputs(c.r, 0, time.Unix(1, 0))
+			if c.r.Session != nil {
+				all = append([]output{numberLine(c.r.Session.Step)}, all...)
+			}
+			body, err := encode(all)
 			if diff := cmp.Diff(strings.Join(c.want, "\n")+"\n", string(body)); diff != "" || err != nil {
 				t.Error(err, diff)
 			}

@@ -24,6 +24,25 @@ assert.deepEqual(logs, ["out 2\n", "careful\n"]);
 assert.deepEqual(typed.results[0].json, { x: 2 });
 assert.equal(typed.text, '{"x":2}');
 
+// Output arrives while the code runs, all of it, and the timeout of the code counts from its beginning.
+const seen = [];
+await sandbox.runCode("console.log('first'); await new Promise((ready) => setTimeout(ready, 1000)); console.log('last')", {
+  onStdout: ({ line }) => seen.push([line, Date.now()]),
+});
+assert.deepEqual(seen.map(([line]) => line), ["first\n", "last\n"]);
+assert.ok(seen[1][1] - seen[0][1] > 500, "the first line came before the end");
+const many = await sandbox.runCode("for (let i = 0; i < 3000; i++) console.log('line ' + i)");
+assert.equal(many.logs.stdout.join(""), Array.from({ length: 3000 }, (_, i) => `line ${i}\n`).join(""));
+assert.deepEqual(many.logs.stderr, []);
+const long = await sandbox.runCode("console.log('a'); console.error('x'.repeat(20_000)); console.log('b')");
+assert.deepEqual(long.logs, { stdout: ["a\n", "b\n"], stderr: ["x".repeat(20_000) + "\n"] });
+await assert.rejects(sandbox.runCode("await new Promise((ready) => setTimeout(ready, 5000))", { timeoutMs: 300 }), /Execution timed out/);
+
+// Calls at once in one context take turns.
+const turns = await Promise.all([1, 2, 3, 4].map(() => sandbox.runCode("x++; await new Promise((ready) => setTimeout(ready, 50)); x")));
+assert.deepEqual(turns.map(({ text }) => +text).sort(), [3, 4, 5, 6]);
+await sandbox.runCode("x = 2");
+
 const thrown = await sandbox.runCode("throw new TypeError('no')");
 assert.equal(thrown.error.name, "TypeError");
 assert.equal(thrown.error.value, "no");
@@ -55,6 +74,7 @@ assert.equal(merged.text, "Ada/x");
 const far = await other.runCode(`'${"x".repeat(3_000_000)}'.length`);
 assert.equal(far.text, "3000000", "code may be as long as in other requests");
 await other.kill();
+assert.equal(await other.kill(), false, "a sandbox ends once");
 
 assert.equal(await sandbox.kill(), true);
 await assert.rejects(sandbox.runCode("x"), NotFoundError);
