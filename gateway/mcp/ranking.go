@@ -10,7 +10,8 @@ import (
 )
 
 // rank returns the tools that match the words of a query, best first (BM25 over names and descriptions). Without words,
-// all match. A word also matches the beginning of a longer one, for less.
+// all match. A word also matches the beginning of a longer one, for less, and in a tool that lacks it another verb for
+// the same thing, for less still.
 func rank(tools []execution.Tool, query string) []execution.Tool {
 	words := wordsOf(query)
 	if len(words) == 0 {
@@ -30,7 +31,7 @@ func rank(tools []execution.Tool, query string) []execution.Tool {
 		total float64
 	)
 	for i, t := range tools {
-		c := counts{tool: t, weight: make([]float64, len(words))}
+		c, other := counts{tool: t, weight: make([]float64, len(words))}, make([]float64, len(words))
 		for _, field := range []struct {
 			text   string
 			weight float64
@@ -39,10 +40,16 @@ func rank(tools []execution.Tool, query string) []execution.Tool {
 				c.length++
 				for w, word := range words {
 					c.weight[w] += field.weight * likeness(has, word)
+					if alike[has] != 0 && alike[has] == alike[word] {
+						other[w] += field.weight * alikeWeight
+					}
 				}
 			}
 		}
 		for w := range words {
+			if c.weight[w] == 0 {
+				c.weight[w] = other[w]
+			}
 			if c.weight[w] > 0 {
 				found[w]++
 			}
@@ -82,6 +89,7 @@ const (
 	saturation   = 1.2
 	lengthEffect = 0.75
 	nameWeight   = 3
+	alikeWeight  = 0.3
 )
 
 // likeness returns how well a word of a text matches one of a query, from 0 to 1.
@@ -96,6 +104,25 @@ func likeness(has, word string) float64 {
 	return 0
 }
 
+// alike numbers the verbs that names of tools use for the same thing, by their group.
+var alike = func() map[string]int {
+	groups := []string{
+		"create add new open make insert", "send post", "get fetch read retrieve show", "list all every",
+		"search find query look", "update change edit modify set", "delete remove erase drop", "start run execute invoke",
+		"stop end cancel", "mute silence",
+	}
+	numbers := map[string]int{}
+	for i, group := range groups {
+		for word := range strings.FieldsSeq(group) {
+			numbers[word] = i + 1
+		}
+	}
+	return numbers
+}()
+
+// sibilants are ends of words whose plural ends with es.
+var sibilants = []string{"ch", "sh", "x", "ss"}
+
 // wordsOf returns the words of a text in lower case. A capital letter begins a word, as in getWeather; a plural is its
 // singular.
 func wordsOf(text string) (words []string) {
@@ -105,6 +132,10 @@ func wordsOf(text string) (words []string) {
 			switch {
 			case len(w) > 4 && strings.HasSuffix(w, "ies"):
 				w = w[:len(w)-3] + "y"
+			case len(w) > 4 && strings.HasSuffix(w, "es") && slices.ContainsFunc(sibilants, func(end string) bool {
+				return strings.HasSuffix(w[:len(w)-2], end)
+			}):
+				w = w[:len(w)-2]
 			case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss"):
 				w = w[:len(w)-1]
 			}
