@@ -11,6 +11,9 @@ from .tools import Tools, Toolbox
 #: The most characters of a result, and of an output, that the model reads.
 SHOWN = 16_000
 
+#: The most reasons of a refusal that the model reads.
+REASONS = 10
+
 #: The JSON Schema of the tool's parameters.
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -44,6 +47,9 @@ def read(result: Result[Any]) -> str:
     line = (result.exception or {}).get("line")
     if line:
         shown["at"] = f"line {line}"
+    violations = result.wire.get("violations")
+    if result.status == "blocked" and isinstance(violations, list):
+        shown["violations"] = violations[:REASONS]
     if result.limit is not None:
         shown["limit"] = result.limit
     if result.output:

@@ -73,6 +73,9 @@ class LangChainTest(unittest.TestCase):
             "status": "error", "error": "TypeError: Cannot read properties of null (reading 'x')", "at": "line 2",
             "output": "on\n"})
         self.assertEqual(json.loads(tool.invoke({"code": "for (;;);"}))["limit"], "wall")
+        blocked = json.loads(tool.invoke({"code": "require('child_process').execSync('id')"}))
+        self.assertEqual(blocked["status"], "blocked")
+        self.assertRegex(" ".join(blocked["violations"]), "child_process.*line 1")
         long = json.loads(tool.invoke({"code": "'é'.repeat(50_000)"}))
         self.assertEqual((len(long["result"]), "return less" in long["truncated"]), (16_000, True))
         with self.assertRaises(AirlockError):

@@ -107,6 +107,16 @@ const tests = {
       console.log("asking"); return (await codemode.weather({ city: "Rome" })).degrees * 2 }`);
     assert.deepEqual([made.result, made.logs], [42, ["asking"]]);
     await assert.rejects(run("async () => { throw new Error('no') }"), /no/);
+    // Functions of a provider may take several parameters.
+    const providers = [
+      { name: "db", positionalArgs: true, fns: { add: async (a, b = 10) => a + b, fail: async () => { throw new Error("no") } } },
+      { name: "codemode", fns: { weather: tools.weather.execute } },
+    ];
+    const positional = await executor.execute(`async () => {
+      return [await db.add(1, 2), await db.add(1), await db.fail().catch((e) => e.message), await codemode.weather({ city: "Rome" })];
+    };
+    `, providers);
+    assert.deepEqual(positional, { result: [3, 11, "tool db:fail: no", { degrees: 21 }] });
     const failed = await new AirlockExecutor(Airlock.connect({ url: "http://127.0.0.1:1", retries: 0 })).execute("1", []);
     assert.match(failed.error, /cannot be reached/);
   },
@@ -140,6 +150,8 @@ const tests = {
     const { execute } = codeTool(airlock, { limits: { outputBytes: 200_000 } });
     assert.deepEqual(JSON.parse(await execute("console.log('on')\nnull.x")), {
       status: "error", error: "TypeError: Cannot read properties of null (reading 'x')", at: "line 2", output: "on\n" });
+    const blocked = JSON.parse(await execute("require('child_process').execSync('id')"));
+    assert.deepEqual([blocked.status, /child_process.*line 1/.test(blocked.violations.join(" "))], ["blocked", true]);
     const long = JSON.parse(await execute("'x'.repeat(50_000)"));
     assert.deepEqual([long.result.length, /return less/.test(long.truncated)], [16_000, true]);
     const control = new AbortController();

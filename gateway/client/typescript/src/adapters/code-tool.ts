@@ -25,6 +25,8 @@ export interface CodeTool {
 
 /** The most characters of a result, and of an output, that the model reads. */
 const shown = 16_000;
+/** The most reasons of a refusal that the model reads. */
+const reasons = 10;
 
 export function codeTool(airlock: Airlock, options: CodeToolOptions = {}): CodeTool {
   const { name = "run_code", description = describe(options), ...run } = options;
@@ -43,6 +45,7 @@ export function codeTool(airlock: Airlock, options: CodeToolOptions = {}): CodeT
       return JSON.stringify({
         ...(r.ok ? { result: value.length > shown ? value.slice(0, shown) : r.result } : { status: r.status, error: r.error }),
         ...(line ? { at: `line ${line}` } : {}),
+        ...(r.status === "blocked" && Array.isArray(r.violations) ? { violations: r.violations.slice(0, reasons) } : {}),
         ...(r.limit === null ? {} : { limit: r.limit }),
         ...(r.output === "" ? {} : { output: r.output.slice(0, shown) }),
         ...(Math.max(value.length, r.output.length) > shown ? { truncated: `cut after ${shown} characters; return less` } : {}),

@@ -8,6 +8,7 @@ interface Provider {
   name: string;
   fns: Functions;
   prelude?: string;
+  positionalArgs?: boolean;
 }
 
 interface Outcome {
@@ -32,10 +33,12 @@ export class AirlockExecutor {
       if (options.connectors?.length) throw new Error("connectors are bindings of Workers; give their functions as tools");
       if (providers.some((p) => "prelude" in p && p.prelude)) throw new Error("providers with a prelude are not supported");
       const tools: Tools = {};
-      for (const { name, fns } of providers) {
-        tools[name] = Object.fromEntries(Object.entries(fns).map(([method, fn]) => [method, (params: unknown) => fn(params)]));
+      for (const { name, fns, positionalArgs } of providers) {
+        tools[name] = Object.fromEntries(Object.entries(fns).map(([method, fn]) => [
+          method, (params: unknown) => (positionalArgs ? fn(...(params as unknown[])) : fn(params)),
+        ]));
       }
-      const r = await this.airlock.run(code, { ...this.options, tools });
+      const r = await this.airlock.run(positional(code, providers), { ...this.options, tools });
       return {
         result: r.result,
         ...(r.ok ? {} : { error: r.error ?? r.status }),
@@ -45,4 +48,16 @@ export class AirlockExecutor {
       return { result: undefined, error: error instanceof Error ? error.message : String(error) };
     }
   }
+}
+
+/** Returns an async function whose calls of providers with positional parameters send the list of them: tools take one value. */
+function positional(code: string, providers: Provider[]): string {
+  const lists = providers.filter((p) => p.positionalArgs);
+  if (lists.length === 0) return code;
+  const names = lists.map((p) => p.name).join(", ");
+  const functions = lists.map(({ name, fns }) => `Object.fromEntries(${JSON.stringify(Object.keys(fns))}.map((method) => ` +
+    `[method, (...list) => ${name}[method](list)]))`).join(", ");
+  let end = code.length;
+  while (end > 0 && /[;\s]/.test(code.charAt(end - 1))) end--;
+  return `await ((${names}) => (${code.slice(0, end)}\n))(${functions})()`;
 }
