@@ -39,13 +39,20 @@ type Package struct {
 	Tree func() (map[string][]byte, error)
 }
 
-// BundlePackage returns the code of a package and its dependencies as one script, for a scan. A package cannot have the
-// name of a module of Node.
+// BundlePackage returns the code of a package and its dependencies as one script, for a scan: what its main module
+// loads or, if it has none, what the paths load that it exports. A package cannot have the name of a module of Node.
 func BundlePackage(name string, tree map[string][]byte) (string, error) {
 	if _, is := nodemodule.Name(name); is {
 		return "", errors.New("its name is that of a module of Node")
 	}
-	s, ex := source.OfPackages([]string{"import " + name}, tree)
+	entries := source.EntriesOf(name, tree)
+	if len(entries) == 0 {
+		return "", errors.New("it has no main module among its files of at most 4 MiB")
+	}
+	for i := range entries {
+		entries[i] = "import " + entries[i]
+	}
+	s, ex := source.OfPackages(entries, tree)
 	if ex != nil {
 		return "", errors.New(source.OneLine(ex))
 	}

@@ -186,6 +186,20 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// Registries have packages whose dependencies are an empty list.
+func TestAddWithEmptyLists(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(t)
+	release := r.publish(t, "old", "1.0.0")
+	for _, field := range []string{"dependencies", "optionalDependencies", "peerDependencies"} {
+		release[field] = []string{}
+	}
+	s := add(t, open(t, t.TempDir()), r, "old")
+	if list := s.List(); len(list) != 1 || list[0].Version != "1.0.0" {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestAddKeepsVersions(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)

@@ -1,6 +1,7 @@
 package packages
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha512"
@@ -47,9 +48,9 @@ type packument struct {
 }
 
 type release struct {
-	Dependencies map[string]string `json:"dependencies"`
-	Optional     map[string]string `json:"optionalDependencies"`
-	Peers        map[string]string `json:"peerDependencies"`
+	Dependencies ranges `json:"dependencies"`
+	Optional     ranges `json:"optionalDependencies"`
+	Peers        ranges `json:"peerDependencies"`
 	PeersMeta    map[string]struct {
 		Optional bool `json:"optional"`
 	} `json:"peerDependenciesMeta"`
@@ -58,6 +59,17 @@ type release struct {
 		Tarball   string `json:"tarball"`
 		Integrity string `json:"integrity"`
 	} `json:"dist"`
+}
+
+// ranges has the range of each name. Registries have packages, such as accounting, that say [] for none.
+type ranges map[string]string
+
+// UnmarshalJSON decodes an object, or an empty list.
+func (r *ranges) UnmarshalJSON(text []byte) error {
+	if inside, ok := bytes.CutPrefix(text, []byte("[")); ok && string(bytes.TrimSpace(inside)) == "]" {
+		return nil
+	}
+	return json.Unmarshal(text, (*map[string]string)(r))
 }
 
 // need is a dependency that has no place yet.

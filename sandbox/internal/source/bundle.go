@@ -327,7 +327,7 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 		return out
 	}
 	message := b.notFound(a.Path, importer)
-	if a.Kind == api.ResolveJSImportStatement {
+	if a.Kind == api.ResolveJSImportStatement && len(b.keys) == 0 {
 		return api.OnResolveResult{Errors: []api.Message{{Text: message, Detail: notFound{}}}}
 	}
 	m := missing{message: message, code: "MODULE_NOT_FOUND"}
@@ -339,7 +339,8 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	return api.OnResolveResult{Path: a.Path + ".cjs", Namespace: ofMissing, Suffix: "?" + m.code, PluginData: m}
 }
 
-// missing is the error of an import that cannot be resolved when the code runs.
+// missing is the error of an import that cannot be resolved when the code runs. In packages that are evaluated before
+// the code, declarations fail so too: the main module of a package may need what other paths of it do not.
 type missing struct{ message, code string }
 
 // notFound marks the message of an import that cannot be resolved.
@@ -359,6 +360,11 @@ func (b *bundle) notFound(specifier, importer string) string {
 	if slices.Contains(b.source.from.Withheld, PackageName(specifier)) {
 		return fmt.Sprintf("Cannot find package '%s' imported from %s: it is installed, but this policy may not import it",
 			specifier, importer)
+	}
+	manifest := "node_modules/" + PackageName(specifier) + "/package.json"
+	if b.files[manifest] != nil || b.source.from.Files[manifest] != nil {
+		return fmt.Sprintf("Cannot find package '%s' imported from %s: it is installed, but has no such module, "+
+			"or does not export it", specifier, importer)
 	}
 	return fmt.Sprintf("Cannot find package '%s' imported from %s: "+
 		"nothing is installed at run time; give its files as node_modules/%s/…", specifier, importer, specifier)

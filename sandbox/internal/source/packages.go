@@ -1,8 +1,10 @@
 package source
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,6 +77,29 @@ func OfPackages(keys []string, files map[string][]byte) (*Source, *Exception) {
 	}
 	s.bundle, s.mentions = b, mentionsOf(s.Text)
 	return s, nil
+}
+
+// EntriesOf returns the specifiers of a package's main module or, if it has none, of the paths that it exports by name.
+func EntriesOf(name string, files map[string][]byte) []string {
+	if _, ok := resolve(files, "packages.js", name, false); ok {
+		return []string{name}
+	}
+	var manifest struct {
+		Exports json.RawMessage `json:"exports"`
+	}
+	if json.Unmarshal(files["node_modules/"+name+"/package.json"], &manifest) != nil {
+		return nil
+	}
+	var out []string
+	for _, key := range keysInOrder(manifest.Exports) {
+		specifier := path.Join(name, key)
+		found, ok := resolve(files, "packages.js", specifier, false)
+		if ext := path.Ext(found); ok && strings.HasPrefix(key, "./") && ext != ".json" &&
+			slices.Contains(extensions[:], ext) {
+			out = append(out, specifier)
+		}
+	}
+	return out
 }
 
 // startOfPackages returns what runs first in a bundle of packages.
