@@ -11,7 +11,8 @@ import (
 // compare more of them with Node.
 func TestEngineErrorsHaveV8Words(t *testing.T) {
 	e := newEngine(t)
-	grants := sandbox.Grants{Tools: []sandbox.Tool{{Name: "crm:list", Call: echo}, {Name: "crm:find", Call: echo}}}
+	tools := []sandbox.Tool{{Name: "crm:list", Call: echo}, {Name: "crm:find", Call: echo}}
+	grants := sandbox.Grants{Eval: true, Tools: tools}
 	for _, c := range []struct{ name, code, want string }{
 		{"a tool that there is not", "crm.getInvoice(1)", "crm.getInvoice is not a function; crm has: find, list"},
 		{"a member of a member", "const a = { b: {} }; a.b.c(1)", "a.b.c is not a function"},
@@ -50,6 +51,21 @@ func TestEngineErrorsHaveV8Words(t *testing.T) {
 		{"a value that is computed", "'x'.repeat(-1 * 2)", "Invalid count value"},
 		{"a class far away", "'use strict'; class P { " + strings.Repeat(" ", 600) +
 			"constructor() { Object.freeze(this); this.x = 1 } } new P()", "Cannot add property x, object is not extensible"},
+		{"a spread of undefined", "export default Math.max(...undefined)",
+			"undefined is not iterable (cannot read property undefined)"},
+		{"a loop over undefined", "export default 1; for (const x of undefined) ;",
+			"undefined is not iterable (cannot read property Symbol(Symbol.iterator))"},
+		{"eval of code that ends too soon", "eval('1 +')", "Unexpected end of input"},
+		{"eval of a token that does not fit", "eval('2 + * 3')", "Unexpected token '*'"},
+		{"eval of a character that is no token", "eval('1 + @')", "Invalid or unexpected token"},
+		{"eval of an open string", "eval('\"abc')", "Invalid or unexpected token"},
+		{"eval of a constant without a value", "eval('const x')", "Missing initializer in const declaration"},
+		{"eval of an assignment to a number", "eval('1 = 2')", "Invalid left-hand side in assignment"},
+		{"eval of return", "eval('return 1')", "Illegal return statement"},
+		{"a function of code with one bracket", "new Function('return )')", "Unexpected token ')'"},
+		{"a syntax error that the code makes", "throw new SyntaxError('return not in a function')",
+			"return not in a function"},
+		{"a quantifier of nothing", "new RegExp('{1}', 'u')", "Invalid regular expression: /{1}/u: Nothing to repeat"},
 		{"a getter of a class", "'use strict'; class P { get x() { return 1 } } const p = new P(); p.x = 2",
 			"Cannot set property x of #<P> which has only a getter"},
 		{"a frozen array", "'use strict'; const list = Object.freeze([1, 2]); list.push(3)",

@@ -161,6 +161,7 @@ var patterns = map[string]string{
 	"invalid repetition count":                      "numbers out of order in {} quantifier",
 	"unexpected end":                                "\\ at end of pattern",
 	"unknown unicode property name":                 "Invalid property name",
+	"syntax error":                                  "Nothing to repeat",
 }
 
 var (
@@ -226,6 +227,9 @@ func (t *thrown) reword(name string) (string, bool) {
 	}
 	if reason, ok := patterns[t.message]; ok && t.native == "RegExp" {
 		return t.pattern(reason), true
+	}
+	if out, ok := ofParser(t.message); ok && name == "SyntaxError" {
+		return out, true
 	}
 	return t.byCode()
 }
@@ -385,7 +389,7 @@ func (t *thrown) notIterable(kind string) (string, bool) {
 		return expr + " is not a function or its return value is not iterable", expr != ""
 	case strings.HasSuffix(expr, "Symbol.iterator"): // read by name
 		return "Cannot read properties of " + kind + " (reading 'Symbol(Symbol.iterator)')", true
-	case expr == "" || expr == "undefined" || expr == "null":
+	case expr == "" || expr == "undefined" || expr == "void" || expr == "null": // the bundler writes undefined as void 0
 		return kind + notIterable, true
 	}
 	return expr + " is not iterable", true

@@ -81,7 +81,7 @@ func (t *thrown) spread(at int) string {
 	for at < len(t.code) {
 		end := t.argumentEnd(at)
 		if text, ok := strings.CutPrefix(strings.TrimSpace(t.code[at:end]), "..."); ok {
-			return text
+			return strings.Replace(text, "void 0", "undefined", 1)
 		}
 		if end >= len(t.code) || t.code[end] != ',' {
 			return ""
@@ -338,6 +338,47 @@ func (t *thrown) pattern(reason string) string {
 		flags = ""
 	}
 	return "Invalid regular expression: /" + source + "/" + flags + ": " + reason
+}
+
+// parsed are messages of the parser that V8 words in one way. The parser runs for eval, Function and the like, whose
+// code is not known here.
+var parsed = map[string]string{
+	"return not in a function":                      "Illegal return statement",
+	"break must be inside loop or switch":           "Illegal break statement",
+	"continue must be inside loop":                  "Illegal continue statement: no surrounding iteration statement",
+	"unexpected end of string":                      invalidToken,
+	"unexpected end of comment":                     invalidToken,
+	"invalid number literal":                        invalidToken,
+	"invalid first character of private name":       invalidToken,
+	"unexpected end of regexp":                      "Invalid regular expression: missing /",
+	"missing initializer for variable":              "Missing initializer in const declaration",
+	"missing initializer for const variable":        "Missing initializer in const declaration",
+	"invalid assignment left-hand side":             "Invalid left-hand side in assignment",
+	"invalid lexical variable name 'let'":           "let is disallowed as a lexically bound name",
+	"expecting catch or finally":                    "Missing catch or finally after try",
+	"invalid regular expression flags":              "Invalid regular expression flags",
+	"Octal literals are not allowed in strict mode": "Octal literals are not allowed in strict mode.",
+}
+
+const invalidToken = "Invalid or unexpected token"
+
+var unexpected = regexp.MustCompile(`^unexpected token in expression: '((?s).*)'$`)
+
+// ofParser returns V8's message for one of the parser.
+func ofParser(message string) (string, bool) {
+	if out, ok := parsed[message]; ok {
+		return out, true
+	}
+	m := unexpected.FindStringSubmatch(message)
+	switch {
+	case m == nil:
+		return "", false
+	case m[1] == "":
+		return "Unexpected end of input", true
+	case m[1] == "@" || m[1] == "#" || m[1] == `\`:
+		return invalidToken, true
+	}
+	return "Unexpected token '" + m[1] + "'", true
 }
 
 // destructuring words a pattern whose value is undefined or null.
