@@ -7,10 +7,6 @@
   const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
   const getUTC = (name) => p.uncurry(p.Date.prototype[`getUTC${name}`]);
   const utc = { __proto__: null, year: getUTC('FullYear'), month: getUTC('Month'), day: getUTC('Date'), weekday: getUTC('Day'), hour: getUTC('Hours'), minute: getUTC('Minutes'), second: getUTC('Seconds'), ms: getUTC('Milliseconds') };
-  const zones = {
-    __proto__: null, EST: 'Eastern Standard Time', EDT: 'Eastern Daylight Time', CST: 'Central Standard Time', CDT: 'Central Daylight Time', MST: 'Mountain Standard Time', MDT: 'Mountain Daylight Time',
-    PST: 'Pacific Standard Time', PDT: 'Pacific Daylight Time', AKST: 'Alaska Standard Time', AKDT: 'Alaska Daylight Time', HST: 'Hawaii-Aleutian Standard Time', UTC: 'Coordinated Universal Time',
-  };
 
   const names = ['weekday', 'era', 'year', 'month', 'day', 'dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits', 'timeZoneName'];
   const values = {
@@ -111,32 +107,34 @@
 
   // clock converts a time to calendar fields in the format's time zone.
   const clock = (s, time) => {
-    let offset = 0, abbreviation = 'UTC';
+    let offset = 0, daylight = false;
     const fixed = p.regexpExec(/^([+-])(\d\d):(\d\d)$/, s.timeZone);
     if (fixed !== null) {
       offset = (fixed[1] === '-' ? -60 : 60) * (+fixed[2] * 60 + +fixed[3]);
-      abbreviation = s.timeZone;
     } else if (s.timeZone !== 'UTC') {
       const z = zoneAt(s.timeZone, time);
       offset = z[0];
-      abbreviation = z[1];
+      daylight = z[2];
     }
-    const d = new p.Date(time + offset * 1000), c = { __proto__: null, offset, abbreviation };
+    const d = new p.Date(time + offset * 1000), c = { __proto__: null, offset, daylight };
     for (const name in utc) c[name] = utc[name](d);
     return c;
   };
   const two = (n) => p.padStart(`${n}`, 2, '0');
   const offsetText = (seconds, long) => {
-    if (seconds === 0) return 'GMT';
     const a = p.abs(seconds), h = p.floor(a / 3600), m = p.floor(a % 3600 / 60);
     return `GMT${seconds < 0 ? '-' : '+'}${long ? `${two(h)}:${two(m)}` : `${h}${m > 0 ? `:${two(m)}` : ''}`}`;
   };
+  // Ireland's winter is daylight saving time in the time zone database, and standard time in English.
+  const inverse = { __proto__: null, 'Europe/Dublin': true, Eire: true };
   const zoneText = (s, c) => {
-    const how = s.fields.timeZoneName, long = how === 'long' || how === 'longGeneric';
-    if (how === 'shortOffset' || how === 'longOffset') return offsetText(c.offset, how === 'longOffset');
-    const american = zones[c.abbreviation] !== undefined && (s.timeZone === 'UTC' || p.startsWith(s.timeZone, 'America/') || p.startsWith(s.timeZone, 'US/') || p.startsWith(s.timeZone, 'Pacific/Honolulu'));
-    if (american) return long ? zones[c.abbreviation] : c.abbreviation;
-    return offsetText(c.offset, long);
+    const how = s.fields.timeZoneName, long = p.startsWith(how, 'long');
+    const generic = how === 'shortGeneric' || how === 'longGeneric';
+    if (s.timeZone === 'UTC' && (how === 'short' || how === 'long')) return long ? 'Coordinated Universal Time' : 'UTC';
+    const known = how === 'shortOffset' || how === 'longOffset' ? undefined : intl.zoneNames[s.timeZone];
+    if (known === undefined) return offsetText(c.offset, long);
+    const name = known[!generic && c.daylight !== (inverse[s.timeZone] === true) ? `${how}Daylight` : how];
+    return name ?? (c.offset === 0 && known.long === 'Greenwich Mean Time' ? 'GMT' : offsetText(c.offset, long));
   };
   const periodText = (hour, minute) => hour === 12 && minute === 0 ? 'noon' : hour < 6 || hour >= 21 ? 'at night' : hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
 
