@@ -19,6 +19,11 @@ func TestCodeOfLibraries(t *testing.T) {
 			"return [a.getFunctionName(), a.getLineNumber(), b.getFunctionName(), b.getFileName(), b.getLineNumber(), " +
 			"b.getColumnNumber() > 0, b.isEval(), b.isNative(), String(b.getFunction())]",
 			`["sites",2,"caller","script.js",3,true,false,false,"undefined"]`},
+		{"call sites under a short limit", "const before = Error.prepareStackTrace, limit = Error.stackTraceLimit, o = {}\n" +
+			"Error.prepareStackTrace = (_, s) => s; Error.stackTraceLimit = 2\nfunction depth() { " +
+			"return [1].map(function inner() { Error.captureStackTrace(o); return o.stack.length })[0] }\n" +
+			"const n = depth(), site = o.stack[0].getFunctionName(), kept = Error.stackTraceLimit; " +
+			"Error.stackTraceLimit = limit\nreturn [n, site, kept]", `[2,"inner",2]`},
 		{"a prepared stack", "Error.prepareStackTrace = (e, s) => `${e.message} ${s.length > 0}`; " +
 			"const e = new TypeError('m'); Error.captureStackTrace(e); return e.stack", `"m true"`},
 		{"a stack prepared for a new error", "function callsites() { const before = Error.prepareStackTrace\n" +

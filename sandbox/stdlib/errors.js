@@ -151,11 +151,24 @@
   };
   internal.define(p.Error, 'captureStackTrace', function captureStackTrace(target, from) {
     if (target === null || (typeof target !== 'object' && typeof target !== 'function')) throw new p.TypeError('not an object');
-    let frames = p.slice(plainStack(), 5);
+    let frames = ownFrames();
     if (typeof from === 'function') frames = framesBehind(frames, p.getOwnPropertyDescriptor(from, 'name')?.value);
     const wanted = p.Error.prepareStackTrace;
     internal.define(target, 'stack', typeof wanted === 'function' ? p.apply(wanted, p.Error, [target, sitesOf(frames)]) : `${p.errorToString(target)}${frames}`);
   });
+  // ownFrames returns the frames of the caller. The engine counts those of the library and of native functions, too, so it
+  // lists more than the guest's limit, which holds for what is left. Only QuickJS has its limit behind an accessor.
+  const limited = p.getOwnPropertyDescriptor(p.Error, 'stackTraceLimit');
+  const ownFrames = () => {
+    const limit = limited?.get === undefined ? undefined : p.apply(limited.get, p.Error, []);
+    if (typeof limit !== 'number') return p.slice(plainStack(), 5);
+    let text, end = 0;
+    p.apply(limited.set, p.Error, [limit + 16]);
+    try { text = p.slice(plainStack(), 5); } finally { p.apply(limited.set, p.Error, [limit]); }
+    // The text is a line break and a frame, again and again.
+    for (let n = 0; n < limit && end >= 0; n++) end = p.indexOf(text, '\n', end + 1);
+    return limit < 1 ? '' : end < 0 ? text : p.slice(text, 0, end);
+  };
   // framesBehind drops the frames up to and including the named function's.
   const framesBehind = (frames, name) => {
     const at = typeof name === 'string' && name !== '' ? p.indexOf(frames, `\n    at ${name} (`) : -1;
