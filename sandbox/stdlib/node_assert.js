@@ -126,6 +126,14 @@
     failed(undefined, expected, name, `Missing expected ${name === 'rejects' ? 'rejection' : 'exception'}${expected?.name ? ` (${expected.name})` : ''}${message ? `: ${message}` : '.'}`);
   };
 
+  // unwanted throws an error that is not of the expected class as it is.
+  const unwanted = (e, expected, message, name) => {
+    if (typeof expected === 'string') { message = expected; expected = undefined; }
+    if (typeof expected === 'function' && !(expected.prototype !== undefined && e instanceof expected) && (Error.isPrototypeOf(expected) || expected.call({}, e) !== true)) throw e;
+    if (expected instanceof RegExp && !expected.test(String(e))) throw e;
+    failed(e, expected, name, `Got unwanted ${name === 'doesNotReject' ? 'rejection' : 'exception'}${message ? `: ${message}` : '.'}\nActual message: "${e?.message}"`);
+  };
+
   const make = (strict) => {
     const assert = function ok(value, message) {
       if (arguments.length === 0) fail(undefined, true, undefined, '==', 'No value argument passed to `assert.ok()`');
@@ -158,7 +166,7 @@
         matches(caught.e, expected, message, 'throws');
       },
       doesNotThrow(f, expected, message) {
-        try { f(); } catch (e) { failed(e, expected, 'doesNotThrow', `Got unwanted exception${typeof message === 'string' ? `: ${message}` : '.'}\nActual message: "${e?.message}"`); }
+        try { f(); } catch (e) { unwanted(e, expected, message, 'doesNotThrow'); }
       },
       async rejects(promise, expected, message) {
         let caught;
@@ -168,7 +176,7 @@
         matches(caught.e, expected, message, 'rejects');
       },
       async doesNotReject(promise, expected, message) {
-        try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { failed(e, expected, 'doesNotReject', `Got unwanted rejection${typeof message === 'string' ? `: ${message}` : '.'}\nActual message: "${e?.message}"`); }
+        try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { unwanted(e, expected, message, 'doesNotReject'); }
       },
     });
     if (strict) {
