@@ -24,6 +24,9 @@ func TestCodeOfLibraries(t *testing.T) {
 			"return [1].map(function inner() { Error.captureStackTrace(o); return o.stack.length })[0] }\n" +
 			"const n = depth(), site = o.stack[0].getFunctionName(), kept = Error.stackTraceLimit; " +
 			"Error.stackTraceLimit = limit\nreturn [n, site, kept]", `[2,"inner",2]`},
+		{"the third call site of code at the top", "const o = {}; Error.prepareStackTrace = (_, s) => s\n" +
+			"Error.captureStackTrace(o); return [o.stack.length, typeof o.stack[2].getFileName(), o.stack[0].getLineNumber()]",
+			`[3,"string",2]`},
 		{"a prepared stack", "Error.prepareStackTrace = (e, s) => `${e.message} ${s.length > 0}`; " +
 			"const e = new TypeError('m'); Error.captureStackTrace(e); return e.stack", `"m true"`},
 		{"a stack prepared for a new error", "function callsites() { const before = Error.prepareStackTrace\n" +

@@ -154,14 +154,22 @@
     let frames = ownFrames();
     if (typeof from === 'function') frames = framesBehind(frames, p.getOwnPropertyDescriptor(from, 'name')?.value);
     const wanted = p.Error.prepareStackTrace;
-    internal.define(target, 'stack', typeof wanted === 'function' ? p.apply(wanted, p.Error, [target, sitesOf(frames)]) : `${p.errorToString(target)}${frames}`);
+    const sites = typeof wanted === 'function' ? sitesOf(frames) : undefined;
+    // Frames of packages are not shown. Libraries such as depd, which express loads, read the third call site while they
+    // load, where Node has those of its loader.
+    if (sites !== undefined) while (sites.length < 3 && sites.length < (stackLimit() ?? 0)) p.arrayPush(sites, new CallSite('<anonymous>'));
+    internal.define(target, 'stack', sites !== undefined ? p.apply(wanted, p.Error, [target, sites]) : `${p.errorToString(target)}${frames}`);
   });
   // ownFrames returns the frames of the caller. The engine counts those of the library and of native functions, too, so it
   // lists more than the guest's limit, which holds for what is left. Only QuickJS has its limit behind an accessor.
   const limited = p.getOwnPropertyDescriptor(p.Error, 'stackTraceLimit');
-  const ownFrames = () => {
+  const stackLimit = () => {
     const limit = limited?.get === undefined ? undefined : p.apply(limited.get, p.Error, []);
-    if (typeof limit !== 'number') return p.slice(plainStack(), 5);
+    return typeof limit === 'number' ? limit : undefined;
+  };
+  const ownFrames = () => {
+    const limit = stackLimit();
+    if (limit === undefined) return p.slice(plainStack(), 5);
     let text, end = 0;
     p.apply(limited.set, p.Error, [limit + 16]);
     try { text = p.slice(plainStack(), 5); } finally { p.apply(limited.set, p.Error, [limit]); }
