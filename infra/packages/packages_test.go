@@ -186,6 +186,21 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// A version that is added beside a package that needs another one leaves that package its own.
+func TestAddReplacesWhatOthersNeed(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(t)
+	r.publish(t, "x", "1.0.0")
+	r.publish(t, "x", "2.0.0")
+	r.publish(t, "needs", "1.0.0", "x", "^1")
+	s := add(t, open(t, t.TempDir()), r, "needs")
+	s = add(t, s, r, "x@2")
+	want := map[string]string{"node_modules/needs": "needs@1.0.0", "node_modules/needs/node_modules/x": "x@1.0.0"}
+	if diff := cmp.Diff(want, contents(t, s, "needs")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Registries have packages whose dependencies are an empty list.
 func TestAddWithEmptyLists(t *testing.T) {
 	t.Parallel()

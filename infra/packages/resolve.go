@@ -85,6 +85,7 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 		}
 	}
 	add("", l.Packages[""].Dependencies)
+	kept := map[string]bool{} // places whose packages stay: what they need may have been replaced
 	for ; len(queue) > 0; queue = queue[1:] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -100,6 +101,11 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 		if at := l.find(n.place, n.name); at != "" {
 			e := l.Packages[at]
 			if cmp.Or(e.Name, n.name) == name && r.suits(ctx, name, e.Version, wanted) {
+				if !kept[at] {
+					kept[at] = true
+					add(at, e.Dependencies)
+					add(at, e.Peers)
+				}
 				continue
 			}
 		}
@@ -122,7 +128,7 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 		if _, err := digest(e.Integrity); err != nil {
 			return fmt.Errorf("%s@%s: %w", name, version, err)
 		}
-		l.Packages[at] = e
+		l.Packages[at], kept[at] = e, true
 		if len(l.Packages) > maxPackages || len(e.Dependencies) > maxPackages || len(e.Peers) > maxPackages {
 			return fmt.Errorf("these packages need more than %d packages", maxPackages)
 		}
