@@ -1,7 +1,10 @@
 package sandbox_test
 
 import (
+	"os"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -39,5 +42,25 @@ func TestMendedFunctions(t *testing.T) {
 		if string(r.Value) != "true" {
 			t.Errorf("%s: %s %s", name, r.Value, r.Error)
 		}
+	}
+}
+
+// TestMathAsNode compares functions of mathematics, bit by bit, with what Node 20 printed for testdata/math.js. The
+// build of quickjs-ng 0.10.1 has those of its own C library.
+func TestMathAsNode(t *testing.T) {
+	if oldBuild() {
+		return
+	}
+	code, err := os.ReadFile("testdata/math.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("testdata/math.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, newEngine(t), sandbox.Script{Code: string(code)}, sandbox.Grants{})
+	if diff := cmp.Diff(string(want), r.Output); diff != "" || r.Error != "" {
+		t.Errorf("%s (-want +got):\n%s", r.Error, diff)
 	}
 }

@@ -11,12 +11,14 @@ const bulkShift = 6
 
 // code returns the new code section.
 func (w *rewriter) code() ([]byte, error) {
-	added := w.addedBodies()
+	added, replaced := w.addedBodies(), w.libmBodies()
 	out := wasm.AppendUint(nil, uint64(len(w.module.Bodies)+len(added)))
 	for i, body := range w.module.Bodies {
 		function := uint64(i) + w.module.Imported()
 		var err error
-		if body, err = w.function(function, body); err != nil {
+		if other, ok := replaced[function]; ok {
+			body = other
+		} else if body, err = w.function(function, body); err != nil {
 			return nil, fmt.Errorf("function %d: %w", function, err)
 		}
 		switch function { // others stand before these

@@ -39,7 +39,7 @@ func Mended(wasmBytes []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	found := len(x.mend.counting.changes) + len(x.mend.dispose)
+	found := len(x.libm) + len(x.mend.counting.changes) + len(x.mend.dispose)
 	for _, function := range []uint64{x.mend.push.function, x.mend.sort.function, x.mend.escape.function} {
 		if function != unknown {
 			found++

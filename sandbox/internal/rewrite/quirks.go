@@ -3,6 +3,7 @@ package rewrite
 import (
 	"slices"
 
+	"github.com/airlock-run/airlock/sandbox/internal/libm"
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
 
@@ -12,6 +13,7 @@ import (
 //   - JS_ToObject throws one message for undefined and for null. That for null lacks its first letter here, so that the
 //     host can tell which it was.
 //   - JS_CopyDataProperties ignores strings, so that {...'ab'} is {}.
+//   - Functions of mathematics round other results up than V8's (package libm).
 
 // quirkFacts are the functions with these differences. A build may lack one, which then stays as it is.
 type quirkFacts struct {
@@ -51,6 +53,29 @@ func (f *finder) quirks() (q quirkFacts) {
 		q.copyData = i
 	}
 	return q
+}
+
+// libm finds the functions that package libm replaces and calls. A build without one of these names has none.
+func (f *finder) libm() map[string]uint64 {
+	found := make(map[string]uint64)
+	for name, kind := range libm.Functions {
+		if found[name], _ = f.named(name, kind[0], kind[1]); found[name] == unknown {
+			return nil
+		}
+	}
+	return found
+}
+
+// libmBodies returns the new bodies of functions of mathematics.
+func (w *rewriter) libmBodies() map[uint64][]byte {
+	if w.libm == nil {
+		return nil
+	}
+	bodies := make(map[uint64][]byte)
+	for name, body := range libm.Bodies(func(name string) uint64 { return w.moved(w.libm[name]) }) {
+		bodies[w.libm[name]] = body
+	}
+	return bodies
 }
 
 // strangeCount reports whether an instruction has a constant that the compiler may have derived from the largest count,
