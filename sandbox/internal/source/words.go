@@ -161,7 +161,6 @@ var patterns = map[string]string{
 	"invalid repetition count":                      "numbers out of order in {} quantifier",
 	"unexpected end":                                "\\ at end of pattern",
 	"unknown unicode property name":                 "Invalid property name",
-	"syntax error":                                  "Nothing to repeat",
 }
 
 var (
