@@ -83,6 +83,22 @@ func send(ctx context.Context, url string) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
+// begun sends a step, closes began when its response begins, and returns what it responds.
+func begun(t *testing.T, url string, began chan<- struct{}) string {
+	t.Helper()
+	res, err := send(t.Context(), url)
+	close(began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
 const number = `{"type":"number_of_executions","execution_count":7}`
 
 func stdout(text string) string {
@@ -152,15 +168,8 @@ func TestResponseBeginsBeforeCodePrints(t *testing.T) {
 		}
 		return execution.Result{Status: execution.Completed}, nil
 	})
-	res, err := send(t.Context(), url)
-	close(began)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(res.Body)
-	_ = res.Body.Close()
-	if want := number + "\n" + `{"type":"end_of_execution"}` + "\n"; err != nil || string(body) != want {
-		t.Error(err, string(body))
+	if got, want := begun(t, url, began), number+"\n"+`{"type":"end_of_execution"}`+"\n"; got != want {
+		t.Error(got)
 	}
 }
 
@@ -191,18 +200,12 @@ func TestErrorsOfThePlatform(t *testing.T) {
 				end()
 				return execution.Result{}, errors.New("lost")
 			})
-			res, err := send(t.Context(), url)
-			close(began)
-			if err != nil {
-				t.Fatal(err)
+			got := begun(t, url, began)
+			if !strings.Contains(got, `"name":"PlatformError","value":"/execute: `) {
+				t.Error(got)
 			}
-			body, err := io.ReadAll(res.Body)
-			_ = res.Body.Close()
-			if err != nil || !strings.Contains(string(body), `"name":"PlatformError","value":"/execute: `) {
-				t.Error(err, string(body))
-			}
-			if !strings.HasSuffix(string(body), `{"type":"end_of_execution"}`+"\n") {
-				t.Error(string(body))
+			if !strings.HasSuffix(got, `{"type":"end_of_execution"}`+"\n") {
+				t.Error(got)
 			}
 		})
 	}
