@@ -74,6 +74,20 @@ func exp() []byte {
 	)
 }
 
+// normal answers what logarithms give for zero, negative numbers, infinity and NaN. It sets hx to the upper word of
+// another x, after multiplying a subnormal x by 2 to the power of -k.
+func normal(x, hx, k variable) formula {
+	return do(
+		hx.is(high(x.get)),
+		when(less(hx.get, word(0x00100000)), // x < 2**-1022
+			when(equal(x.get, number(0)), answer(number(math.Inf(-1)))),
+			when(less(hx.get, word(0)), answer(number(math.NaN()))),
+			k.is(word(-54)), x.is(product(x.get, number(0x1p54))), hx.is(high(x.get)),
+		),
+		when(atLeast(hx.get, word(0x7ff00000)), answer(sum(x.get, x.get))),
+	)
+}
+
 func log() []byte {
 	const (
 		x, f, s, z, w, r, n variable = 0, 1, 2, 3, 4, 5, 6
@@ -86,13 +100,7 @@ func log() []byte {
 	small := product(n.get, number(ln2Low))
 	half := product(number(0.5), f.get, f.get)
 	return body(6, 3,
-		hx.is(high(x.get)),
-		when(less(hx.get, word(0x00100000)), // x < 2**-1022
-			when(equal(x.get, number(0)), answer(number(math.Inf(-1)))),
-			when(less(hx.get, word(0)), answer(number(math.NaN()))),
-			k.is(word(-54)), x.is(product(x.get, number(0x1p54))), hx.is(high(x.get)),
-		),
-		when(atLeast(hx.get, word(0x7ff00000)), answer(sum(x.get, x.get))),
+		normal(x, hx, k),
 		k.is(plus(k.get, minus(right(hx.get, word(20)), word(1023)))),
 		hx.is(and(hx.get, word(0x000fffff))),
 		i.is(and(plus(hx.get, word(0x95f64)), word(0x100000))),
@@ -194,13 +202,7 @@ func log10(log uint64) []byte {
 		hx, k, i variable = 2, 3, 4
 	)
 	return body(1, 3,
-		hx.is(high(x.get)),
-		when(less(hx.get, word(0x00100000)),
-			when(equal(x.get, number(0)), answer(number(math.Inf(-1)))),
-			when(less(hx.get, word(0)), answer(number(math.NaN()))),
-			k.is(word(-54)), x.is(product(x.get, number(0x1p54))), hx.is(high(x.get)),
-		),
-		when(atLeast(hx.get, word(0x7ff00000)), answer(sum(x.get, x.get))),
+		normal(x, hx, k),
 		when(equal(x.get, number(1)), answer(number(0))),
 		k.is(plus(k.get, minus(right(hx.get, word(20)), word(1023)))),
 		i.is(choose(less(k.get, word(0)), word(1), word(0))),

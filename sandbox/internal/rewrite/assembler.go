@@ -64,6 +64,11 @@ func (a *assembler) i64(v int64) *assembler {
 	return a
 }
 
+// hasTag compares the tag of a local's value.
+func (a *assembler) hasTag(local uint64, tag int64) *assembler {
+	return a.get(local).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(tag).op(wasm.I32Eq)
+}
+
 const aligned = 2 // the alignment of a word, as a power of two
 
 // load reads the word at an offset from the address on the stack, and store writes it.

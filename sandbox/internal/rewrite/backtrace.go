@@ -103,9 +103,6 @@ func moreLocals(declarations []byte, params uint64) (out []byte, local uint64, e
 func (w *rewriter) traceBody() []byte {
 	const ctx, frames, length, thrown, flags, pending, head, tail = 0, 1, 2, 3, 4, 5, 6, 7
 	a, t := w.assemble().declare(3, wasm.TypeI64), w.trace
-	tagIs := func(value uint64, tag int64) *assembler {
-		return a.get(value).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(tag).op(wasm.I32Eq)
-	}
 	toString := func() { a.get(ctx).get(thrown).i32(0).i32(0).original(t.errorToString).set(head) }
 	host := func(value uint64, bits int64) {
 		a.get(ctx).get(value).get(length).i32(int64(int32(bits))).op(wasm.I32Or).get(frames).call(w.hostCall()).set(tail)
@@ -114,15 +111,15 @@ func (w *rewriter) traceBody() []byte {
 	toString()
 	a.get(flags).op(wasm.I32Eqz).ifThen()
 	host(head, Traced|Worded)
-	tagIs(tail, tagString).ifThen()
+	a.hasTag(tail, tagString).ifThen()
 	a.get(ctx).get(thrown).i32(t.message).get(tail).original(t.setProperty).op(wasm.Drop)
 	a.get(ctx).get(head).original(w.api.release)
 	toString()
 	a.op(wasm.End, wasm.End)
 	a.get(ctx).get(pending).original(t.throw).op(wasm.Drop)
 	host(thrown, Traced)
-	tagIs(tail, tagString).op(wasm.I32Eqz).ifThen()
+	a.hasTag(tail, tagString).op(wasm.I32Eqz).ifThen()
 	a.get(ctx).get(frames).get(length).original(t.newString).set(tail).op(wasm.End)
-	tagIs(head, tagException).ifThen().get(tail).op(wasm.Return, wasm.End)
+	a.hasTag(head, tagException).ifThen().get(tail).op(wasm.Return, wasm.End)
 	return a.get(ctx).get(head).get(tail).original(t.concat).end()
 }

@@ -327,17 +327,14 @@ func (f *finder) escape() escapeFacts {
 func (w *rewriter) escapeBody() []byte {
 	const ctx, this, argc, argv, text, joined, result = 0, 1, 2, 3, 4, 5, 6
 	a := w.assemble().declare(3, wasm.TypeI64)
-	tag := func(of uint64, is int64) {
-		a.get(of).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(is).op(wasm.I32Eq)
-	}
 	original := func() { a.get(ctx).get(this).get(argc).get(argv).call(w.added(addedEscape)) }
 	a.get(argv).load64(0).set(text)
-	tag(text, tagRope)
+	a.hasTag(text, tagRope)
 	a.op(wasm.I32Eqz).ifThen()
 	original()
 	a.op(wasm.Return, wasm.End)
 	a.get(ctx).get(text).original(w.mend.escape.join).set(joined)
-	tag(joined, tagException)
+	a.hasTag(joined, tagException)
 	a.ifThen().get(joined).op(wasm.Return, wasm.End)
 	a.get(argv).get(joined).store64(0)
 	original()

@@ -110,7 +110,7 @@ func (w *rewriter) quirkConstants(function uint64) map[int64][]byte {
 		}
 		// message + (the tag of the value == null)
 		a := w.assemble().i32(w.quirks.nullish)
-		a.get(1).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(tagNull).op(wasm.I32Eq)
+		a.hasTag(1, tagNull)
 		return map[int64][]byte{w.quirks.nullish: a.op(wasm.I32Add).bytes()}
 	}
 	return nil
@@ -122,15 +122,12 @@ func (w *rewriter) copyDataBody() []byte {
 	const ctx, target, source, excluded, setprop, object, result = 0, 1, 2, 3, 4, 5, 6
 	a := w.assemble()
 	a.locals = []byte{2, 1, wasm.TypeI64, 1, wasm.TypeI32}
-	tag := func(of uint64, is int64) {
-		a.get(of).i64(32).op(wasm.I64ShrU, wasm.I32WrapI64).i32(is).op(wasm.I32Eq)
-	}
-	tag(source, tagString)
-	tag(source, tagRope)
+	a.hasTag(source, tagString)
+	a.hasTag(source, tagRope)
 	a.op(wasm.I32Or, wasm.I32Eqz).ifThen()
 	a.get(ctx).get(target).get(source).get(excluded).get(setprop).call(w.added(addedCopyData)).op(wasm.Return, wasm.End)
 	a.get(ctx).get(source).original(w.quirks.toObject).set(object)
-	tag(object, tagException)
+	a.hasTag(object, tagException)
 	a.ifThen().i32(-1).op(wasm.Return, wasm.End)
 	a.get(ctx).get(target).get(object).get(excluded).get(setprop).call(w.added(addedCopyData)).set(result)
 	a.get(ctx).get(object).original(w.api.release)
