@@ -1,23 +1,18 @@
 package child
 
 import (
-	"time"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/airlock-run/airlock/infra/timerslack"
 )
 
-const (
-	// slack is how late the kernel may wake a child that waits for a time. The Go runtime of a busy child wakes every
-	// 20 us to watch its threads, which costs executions of a millisecond a tenth of their processor time.
-	slack = 500 * time.Microsecond
-	// niceness is the priority of children, relative to this process: guests must not delay those who serve others.
-	niceness = 2
-)
+// niceness is the priority of children, relative to this process: guests must not delay those who serve others.
+const niceness = 2
 
 // setSchedule sets the timer slack and the niceness of this thread, which its children inherit. The niceness cannot be
 // undone without a privilege. A call that fails only leaves the cost that it avoids.
 func setSchedule() {
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack.Nanoseconds()), 0, 0, 0)
+	_ = timerslack.SetThread()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), nice()+niceness)
 }
 

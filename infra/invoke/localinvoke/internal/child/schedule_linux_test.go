@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/airlock-run/airlock/infra/timerslack"
 )
 
 // A child inherits the timer slack and the niceness of the thread that starts it.
@@ -33,7 +35,7 @@ func TestSchedule(t *testing.T) {
 	case err != nil:
 		t.Fatal(err)
 	}
-	if got := strings.TrimSpace(string(slackText)); got != strconv.FormatInt(slack.Nanoseconds(), 10) {
+	if got := strings.TrimSpace(string(slackText)); got != strconv.FormatInt(timerslack.Slack.Nanoseconds(), 10) {
 		t.Errorf("a child has %s ns of slack", got)
 	}
 }
