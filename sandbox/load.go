@@ -22,7 +22,7 @@ var loadOps = setOf(
 	"form.parse", "form.format", "mime.parse", "multipart.parse",
 	"value.kind", "value.promise", "value.proxy", "value.iterator", "stack.frames", "stack.trace", "module",
 	"buffer.encode", "buffer.decode", "hash", "hmac", "pbkdf2", "hkdf", "zlib",
-	"intl.zone", "intl.compare", "intl.locale", "intl.likely", "intl.name", "intl.segment",
+	"intl.zone", "intl.compare", "intl.locale", "intl.likely", "intl.name", "intl.segment", "intl.data",
 	"crypto.digest", "crypto.hmac", "crypto.hmacVerify", "crypto.hkdf", "crypto.pbkdf2", "crypto.public", "crypto.verify",
 	"crypto.check", "crypto.fromRaw", "crypto.toRaw", "crypto.fromJwk", "crypto.toJwk", "crypto.rsaParams",
 )

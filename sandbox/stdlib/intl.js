@@ -1,6 +1,6 @@
-// Intl: locales. There is no ICU. Numbers and numeric dates support the locales listed below; all words are English. An
-// unsupported locale falls back to en-US, as the standard prescribes, and resolvedOptions and supportedLocalesOf report
-// that.
+// Intl: locales. There is no ICU. The locales listed below format numbers and dates without the host's patterns; the rest
+// is in intl_locales.js. An unsupported locale falls back to en-US, as the standard prescribes, and resolvedOptions and
+// supportedLocalesOf report that.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
@@ -45,7 +45,7 @@
     }
     return out;
   };
-  const base = (tag) => {
+  const base = intl.base = (tag) => {
     const i = p.indexOf(tag, '-u-');
     return i < 0 ? tag : p.slice(tag, 0, i);
   };
@@ -100,7 +100,6 @@
     const entry = find(tag);
     return entry === undefined || entry !== intl.fallback && p.indexOf(table[entry] ?? '', ` ${word} `) < 0 ? undefined : entry;
   };
-  intl.english = (tag) => language(tag) === 'en' ? find(tag) : undefined;
 
   // option reads a string option, intOption an integer within a range. asking names the service whose options they are.
   intl.asking = 'Intl';

@@ -54,6 +54,9 @@
   };
 
   const cycles = ['h11', 'h12', 'h23', 'h24'];
+  // hourCycleOf returns the cycle that hour12 chooses, as Node 20 does: midnight is 24:00 where the usual day has 12 hours,
+  // and 0:00 AM where it has 24.
+  const hourCycleOf = (usual, hour12) => usual === 'h11' || usual === 'h23' ? (hour12 ? 'h11' : 'h23') : hour12 ? 'h12' : 'h24';
   // settings reads the options. required and defaults name the fields of a format without options: date, time or any.
   const settings = (locales, options, required, defaults) => {
     intl.asking = 'Intl.DateTimeFormat';
@@ -92,17 +95,97 @@
     s.fields = f;
     // A 24-hour time without a date has a one-digit hour if the guest requests a numeric hour.
     const cycleOf = (tag) => hour12 !== undefined ? undefined : cycle ?? (({ hc }) => p.arrayIndexOf(cycles, hc) < 0 ? undefined : hc)(intl.keywords(tag));
-    const keyOf = (tag) => intl.wordKey(s, f, hour12 ?? cycleOf(tag));
-    const found = intl.resolve(locales, (tag) => intl.claims(intl.dateClaims, claimOf(s, f, hour12 ?? cycleOf(tag)))(tag) ?? intl.claims(intl.wordClaims, keyOf(tag))(tag));
+    const found = intl.resolve(locales, (tag) => patternsFor(s, tag, hour12 ?? cycleOf(tag)) ?? intl.claims(intl.dateClaims, claimOf(s, f, hour12 ?? cycleOf(tag)))(tag));
+    if (found.entry === intl.fallback) found.entry = patternsFor(s, intl.fallback, hour12 ?? cycleOf(found.asked)) ?? found.entry;
     const { ca, hc, nu } = intl.keywords(found.asked);
     cycle = cycleOf(found.asked);
     s.bareHour = asked && hour12 === undefined && cycle === undefined && f.hour === 'numeric' && (f.weekday ?? f.year ?? f.month ?? f.day) === undefined;
     s.locale = intl.extended(found.locale, { __proto__: null, ca: ca === 'gregory' ? ca : undefined, hc: hc === cycle ? hc : undefined, nu: nu === 'latn' ? nu : undefined });
     s.base = found.locale;
-    s.data = intl.data[found.entry];
-    s.words = intl.wordsOf(found.entry, keyOf(found.asked));
-    if (f.hour !== undefined) s.hourCycle = hour12 !== undefined ? (hour12 ? 'h12' : 'h23') : cycle ?? (s.data[8] === 12 ? 'h12' : 'h23');
+    if (typeof found.entry === 'string') {
+      s.data = intl.data[found.entry];
+    } else {
+      s.patterns = found.entry;
+      s.cycle = hour12 ?? cycle;
+      s.number = intl.dataOf('number', found.asked);
+    }
+    if (f.hour !== undefined) {
+      const usual = s.patterns !== undefined ? s.patterns.cycle : s.data[8] === 12 ? 'h12' : 'h23';
+      s.hourCycle = hour12 !== undefined ? hourCycleOf(usual, hour12) : cycle ?? usual;
+    }
     return s;
+  };
+
+  // The host's patterns of dates are indexed by weekday, year, month and day, in these orders.
+  const weekdays = [undefined, 'long', 'short'], years = [undefined, 'numeric', '2-digit'], months_ = [undefined, 'numeric', '2-digit', 'long', 'short'];
+  const fieldIndex = (f) => ((p.arrayIndexOf(weekdays, f.weekday) * 3 + p.arrayIndexOf(years, f.year)) * 5 + p.arrayIndexOf(months_, f.month)) * 3 + p.arrayIndexOf(years, f.day);
+  // patternOf returns the pattern of a format, or undefined if the locale's patterns have none. cycle is what the guest asked
+  // for: hour12 or hourCycle.
+  const patternOf = (s, data, cycle) => {
+    const f = s.fields, dated = (f.weekday ?? f.year ?? f.month ?? f.day) !== undefined, timed = (f.hour ?? f.minute ?? f.second) !== undefined;
+    if ((f.era ?? f.dayPeriod ?? f.fractionalSecondDigits ?? f.timeZoneName) !== undefined || f.weekday === 'narrow' || f.month === 'narrow') return undefined;
+    let day = -1, join = -1, time = -1;
+    if (s.dateStyle !== undefined) {
+      day = data.styles[p.arrayIndexOf(styles, s.dateStyle)];
+      join = data.stylesJoined[p.arrayIndexOf(styles, s.dateStyle)];
+    } else if (dated) {
+      day = data.dates[fieldIndex(f)];
+      join = data.datesJoined[fieldIndex(f)];
+    }
+    if (s.timeStyle !== undefined && cycle === undefined) time = data.timeStyles[s.timeStyle === 'medium' ? 0 : 1];
+    else if (timed && f.hour !== undefined && (f.second === undefined || f.minute !== undefined)) {
+      const more = f.minute === undefined ? 0 : (f.second === undefined ? 1 : 2) + (f.minute === '2-digit' ? 2 : 0);
+      const clock = cycle === undefined ? 0 : cycle === true || cycle === 'h11' || cycle === 'h12' ? 1 : 2;
+      time = data.times[(f.hour === '2-digit' ? 15 : 0) + more * 3 + clock];
+    }
+    if (dated && day < 0 || timed && time < 0 || dated && timed && join < 0) return undefined;
+    if (!dated || !timed) return data.patterns[dated ? day : time];
+    const pieces = data.joins[join], at = p.indexOf(pieces, '\u0013'), d = data.patterns[day], t = data.patterns[time];
+    const other = p.indexOf(pieces, '\u0014');
+    return at < other ? p.slice(pieces, 0, at) + d + p.slice(pieces, at + 1, other) + t + p.slice(pieces, other + 1)
+      : p.slice(pieces, 0, other) + t + p.slice(pieces, other + 1, at) + d + p.slice(pieces, at + 1);
+  };
+  const patternsFor = (s, tag, cycle) => {
+    const data = intl.dataOf('date', tag);
+    return data !== undefined && data !== null && patternOf(s, data, cycle) !== undefined ? data : undefined;
+  };
+  // patternParts formats a time by the host's patterns: see locales.mjs. A range may need a pattern that the locale lacks; it
+  // then has the date alone in figures.
+  const hourOf = ({ hourCycle }, { hour }) => {
+    if (hourCycle === 'h12') return hour % 12 === 0 ? 12 : hour % 12;
+    return hourCycle === 'h11' ? hour % 12 : hourCycle === 'h24' && hour === 0 ? 24 : hour;
+  };
+  const listed = { __proto__: null, '\u0007': 'month', '\u0008': 'weekday', '\u0012': 'dayPeriod' };
+  const patternParts = (s, c) => {
+    const data = s.patterns, pattern = patternOf(s, data, s.cycle) ?? data.patterns[data.styles[3]], values = { __proto__: null }, digits = s.number?.digits;
+    const figure = (type, value) => {
+      let text = value;
+      if (digits !== undefined) {
+        text = '';
+        for (let i = 0; i < value.length; i++) text += digits[value[i]] ?? value[i];
+      }
+      return [intl.part(type, text)];
+    };
+    const h = hourOf(s, c);
+    values['\u0001'] = figure('day', `${c.day}`);
+    values['\u0002'] = figure('day', two(c.day));
+    values['\u0003'] = figure('year', `${c.year}`);
+    values['\u0004'] = figure('year', two(((c.year % 100) + 100) % 100));
+    values['\u0005'] = figure('month', `${c.month + 1}`);
+    values['\u0006'] = figure('month', two(c.month + 1));
+    values['\u000e'] = figure('hour', `${h}`);
+    values['\u000f'] = figure('hour', two(h));
+    values['\u0010'] = figure('minute', two(c.minute));
+    values['\u0011'] = figure('second', two(c.second));
+    let rest = '';
+    for (let i = 0; i < pattern.length; i++) { // the character of a list goes, that of its name stays
+      const ch = pattern[i], type = listed[ch];
+      rest += ch;
+      if (type === undefined) continue;
+      const list = data.lists[p.charCodeAt(pattern[++i], 0) - 32];
+      values[ch] = [intl.part(type, list[type === 'month' ? c.month : type === 'weekday' ? c.weekday : list.length === 24 ? c.hour : c.hour < 12 ? 0 : 1])];
+    }
+    return intl.fill(rest, values);
   };
 
   // clock converts a time to calendar fields in the format's time zone.
@@ -153,29 +236,7 @@
 
   const add = (parts, type, value) => { p.arrayPush(parts, intl.part(type, value)); };
   const join = (parts, text) => { if (parts.length > 0 && text !== '') add(parts, 'literal', text); };
-  // wordedParts formats a date by a pattern of intl_date_words.js.
-  const wordedParts = (s, c) => {
-    const { pattern, lists } = s.words, out = [];
-    let literal = '';
-    for (let i = 0; i < pattern.length; i++) {
-      if (pattern[i] !== '{') {
-        literal += pattern[i];
-        continue;
-      }
-      const ch = pattern[i + 1], code = p.charCodeAt(ch, 0);
-      i += 2;
-      if (literal !== '') add(out, 'literal', literal);
-      literal = '';
-      if (ch === '1' || ch === '2') add(out, 'day', dayText(s, c, ch === '2'));
-      else if (ch === '3' || ch === '4') add(out, 'year', ch === '3' ? two(c.year % 100) : yearText(s, c));
-      else if (code >= 97) add(out, 'weekday', intl.nameIn(lists[code - 97], c.weekday));
-      else add(out, 'month', intl.nameIn(lists[code - 65], c.month));
-    }
-    if (literal !== '') add(out, 'literal', literal);
-    return out;
-  };
   const dateParts = (s, c) => {
-    if (s.words !== undefined) return wordedParts(s, c);
     const f = s.fields, out = [], has = (name) => f[name] !== undefined;
     if (!has('year') && !has('month') && !has('day') && !has('weekday') && !has('era')) return out;
     const numeric = f.month === 'numeric' || f.month === '2-digit';
@@ -263,10 +324,7 @@
   const timeParts = (s, c) => {
     const f = s.fields, out = [], half = s.hourCycle === 'h12' || s.hourCycle === 'h11';
     if (f.hour !== undefined) {
-      let h = c.hour;
-      if (s.hourCycle === 'h12') h = h % 12 === 0 ? 12 : h % 12;
-      else if (s.hourCycle === 'h11') h %= 12;
-      else if (s.hourCycle === 'h24' && h === 0) h = 24;
+      const h = hourOf(s, c);
       add(out, 'hour', f.hour === '2-digit' || !half && !s.bareHour ? two(h) : `${h}`);
     }
     if (f.minute !== undefined) {
@@ -282,7 +340,7 @@
       add(out, 'fractionalSecond', p.slice(p.padStart(`${c.ms}`, 3, '0'), 0, f.fractionalSecondDigits));
     }
     if (f.hour !== undefined && half) {
-      add(out, 'literal', ' ');
+      add(out, 'literal', '\u202f');
       const upper = s.data === intl.data['en-US'];
       add(out, 'dayPeriod', f.dayPeriod !== undefined ? periodText(c.hour, c.minute) : c.hour < 12 ? (upper ? 'AM' : 'am') : upper ? 'PM' : 'pm');
     }
@@ -294,20 +352,26 @@
   };
   const parts = (s, time) => {
     if (time !== time || p.abs(time) > 8.64e15) throw new p.RangeError('Invalid time value');
-    const c = clock(s, p.trunc(time)), date = dateParts(s, c), time_ = timeParts(s, c), f = s.fields;
+    const c = clock(s, p.trunc(time));
+    if (s.patterns !== undefined) return patternParts(s, c);
+    const date = dateParts(s, c), time_ = timeParts(s, c), f = s.fields;
     if (date.length === 0) return time_;
     if (time_.length === 0) return date;
     const worded = f.month === 'long' || s.dateStyle === 'full' || s.dateStyle === 'long';
-    add(date, 'literal', s.words !== undefined && f.hour !== undefined ? s.words.glue : worded && f.hour !== undefined ? ' at ' : f.weekday !== undefined && f.month === undefined && f.year === undefined && f.hour !== undefined ? ' ' : f.hour === undefined ? ', ' : f.month === undefined || s.data === intl.data['en-US'] ? ', ' : s.data[7]);
+    add(date, 'literal', worded && f.hour !== undefined ? ' at ' : f.weekday !== undefined && f.month === undefined && f.year === undefined && f.hour !== undefined ? ' ' : f.hour === undefined ? ', ' : f.month === undefined || s.data === intl.data['en-US'] ? ', ' : s.data[7]);
     for (let i = 0; i < time_.length; i++) p.arrayPush(date, time_[i]);
     return date;
   };
-  // spaced puts the space of ranges before AM and PM.
-  const spaced = (list) => {
+  // plain returns the text of parts as format does: without the narrow spaces that formatToParts and ranges have.
+  const plain = (list) => {
+    const pieces = intl.split(intl.text(list), '\u202f');
+    let text = pieces[0];
+    for (let i = 1; i < pieces.length; i++) text += ` ${pieces[i]}`;
+    return text;
+  };
+  const widened = (list) => {
     const out = [];
-    for (let i = 0; i < list.length; i++) {
-      p.arrayPush(out, i + 1 < list.length && list[i + 1].type === 'dayPeriod' ? intl.part('literal', '\u202f') : list[i]);
-    }
+    for (let i = 0; i < list.length; i++) p.arrayPush(out, intl.part(list[i].type, plain([list[i]])));
     return out;
   };
   // range returns the parts of a range. In English it says once what both ends share: "Jan 10 – 20, 2024".
@@ -344,10 +408,7 @@
       shared.month = timed || sameMonth && f.day !== undefined && f.weekday === undefined;
       shared.day = shared.weekday = timed;
     }
-    if (s.data === intl.data['en-US'] && intl.text(a) !== intl.text(b)) {
-      a = spaced(a);
-      b = spaced(b);
-    }
+    if (intl.text(a) === intl.text(b)) a = b = widened(a);
     return intl.rangeParts(a, b, '\u2009–\u2009', undefined, shared);
   };
   const timeOf = (v) => {
@@ -372,7 +433,7 @@
     constructor(locales = undefined, options = undefined) { this.#s = settings(locales, options, 'any', 'date'); }
     get format() {
       const s = this.#s;
-      return this.#bound ??= ({ '': (date) => temporal(s, date)?.format(date) ?? intl.text(parts(s, timeOf(date))) })[''];
+      return this.#bound ??= ({ '': (date) => temporal(s, date)?.format(date) ?? plain(parts(s, timeOf(date))) })[''];
     }
     formatToParts(date) { return temporal(this.#s, date)?.formatToParts(date) ?? parts(this.#s, timeOf(date)); }
     formatRange(startDate, endDate) {
@@ -382,7 +443,7 @@
       return temporal(this.#s, startDate, endDate)?.formatRangeToParts(startDate, endDate) ?? range(this.#s, startDate, endDate);
     }
     resolvedOptions() {
-      const s = this.#s, o = { __proto__: null, locale: s.locale, calendar: 'gregory', numberingSystem: 'latn', timeZone: s.timeZone, hourCycle: s.hourCycle, hour12: s.hourCycle && (s.hourCycle === 'h12' || s.hourCycle === 'h11') };
+      const s = this.#s, o = { __proto__: null, locale: s.locale, calendar: 'gregory', numberingSystem: s.number?.system ?? 'latn', timeZone: s.timeZone, hourCycle: s.hourCycle, hour12: s.hourCycle && (s.hourCycle === 'h12' || s.hourCycle === 'h11') };
       if (s.dateStyle !== undefined || s.timeStyle !== undefined) {
         o.dateStyle = s.dateStyle;
         o.timeStyle = s.timeStyle;
@@ -390,12 +451,12 @@
       return intl.object(o);
     }
   }
-  intl.service(DateTimeFormat, true);
+  intl.service(DateTimeFormat, true, (tag) => intl.find(tag) ?? intl.dataOf('date', tag) ?? undefined);
 
   const method = (name, required, defaults) => {
     internal.define(p.Date.prototype, name, { [name](locales = undefined, options = undefined) {
       const time = p.dateGetTime(this), s = settings(locales, options, required, defaults);
-      return time !== time ? 'Invalid Date' : intl.text(parts(s, time));
+      return time !== time ? 'Invalid Date' : plain(parts(s, time));
     } }[name]);
   };
   method('toLocaleString', 'any', 'all');

@@ -1,11 +1,11 @@
-// Intl.NumberFormat and PluralRules. Numbers are handled as decimal digits, so binary rounding loses nothing.
+// Intl.NumberFormat. Numbers are handled as decimal digits, so binary rounding loses nothing.
 (host, internal) => {
   'use strict';
   const { p, intl } = internal;
   const { isFinite } = Number;
 
   // digitsOf returns {negative, int, frac} of a number or bigint: the digits before and after the decimal point.
-  const digitsOf = (v) => {
+  const digitsOf = intl.digitsOf = (v) => {
     if (typeof v === 'bigint') {
       const s = p.bigintToString(v);
       return s[0] === '-' ? { __proto__: null, negative: true, int: p.slice(s, 1), frac: '' } : { __proto__: null, negative: false, int: s, frac: '' };
@@ -75,7 +75,6 @@
   };
 
   const symbols = { __proto__: null, USD: '$', EUR: '€', GBP: '£', JPY: '¥', CNY: 'CN¥', INR: '₹', KRW: '₩', BRL: 'R$', CAD: 'CA$', AUD: 'A$', MXN: 'MX$', NZD: 'NZ$', HKD: 'HK$', TWD: 'NT$', ILS: '₪', VND: '₫', XAF: 'FCFA', XOF: 'F\u202fCFA', PHP: '₱' };
-  const home = { __proto__: null, 'en-CA': 'CAD', 'en-AU': 'AUD', 'en-NZ': 'NZD', zh: 'CNY', ja: 'JPY' };
   const noCents = ['JPY', 'KRW', 'VND', 'CLP', 'ISK', 'PYG', 'UGX', 'XAF', 'XOF', 'XPF', 'RWF', 'KMF', 'GNF', 'DJF', 'BIF', 'VUV'];
   const mills = ['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'];
   const names = { __proto__: null, USD: 'US dollar', EUR: 'euro', GBP: 'British pound', JPY: 'Japanese yen', CNY: 'Chinese yuan', INR: 'Indian rupee', CAD: 'Canadian dollar', AUD: 'Australian dollar', CHF: 'Swiss franc', BRL: 'Brazilian real', MXN: 'Mexican peso', KRW: 'South Korean won' };
@@ -85,6 +84,7 @@
     for (let i = 0; name !== undefined && i < name.length; i++) title += i === 0 || name[i - 1] === ' ' ? p.toUpperCase(name[i]) : name[i];
     return title;
   };
+  const narrowSymbols = { __proto__: null, CNY: '¥', CAD: '$', AUD: '$', MXN: '$', NZD: '$', SEK: 'kr', NOK: 'kr', DKK: 'kr', PLN: 'zł', CZK: 'Kč', RUB: '₽', TRY: '₺', ZAR: 'R', HKD: '$', SGD: '$', TWD: '$', THB: '฿', IDR: 'Rp', MYR: 'RM', HUF: 'Ft', RON: 'lei', UAH: '₴', EGP: 'E£', NGN: '₦', ARS: '$', CLP: '$', COP: '$', UYU: '$', PKR: 'Rs', BDT: '৳', KZT: '₸' };
   const unchanged = ['JPY', 'CNY', 'KRW'];
   // units maps a unit to its short, narrow and long singular names.
   const units = {
@@ -164,12 +164,25 @@
     }
     s.useGrouping = grouping;
     s.signDisplay = intl.option(o, 'signDisplay', ['auto', 'never', 'always', 'exceptZero', 'negative'], 'auto');
-    const { locale, entry } = intl.choose(asked, intl.claims(intl.numberClaims, claimOf(s)));
+    const builtIn = intl.claims(intl.numberClaims, claimOf(s));
+    const { locale, entry } = intl.choose(asked, (tag) => patternsFor(s, tag) ?? builtIn(tag));
     s.locale = locale;
-    s.entry = entry;
-    s.data = intl.data[entry];
+    if (typeof entry === 'string') {
+      s.data = intl.data[entry];
+    } else {
+      s.row = entry;
+      const money = s.style === 'currency';
+      s.data = [money ? entry.moneyPoint ?? entry.point : entry.point, money ? entry.moneyGroup ?? entry.group : entry.group, entry.min2 === true ? 2 : 1];
+    }
     return s;
   };
+  // patternsFor returns the host's patterns for a locale, if they have what the settings need.
+  const patternsFor = (s, tag) => {
+    if (s.style === 'unit' || s.notation !== 'standard' && (s.notation !== 'compact' || s.style !== 'decimal') || s.currency !== undefined && s.currencyDisplay === 'name') return undefined;
+    const row = intl.dataOf('number', tag);
+    return row === undefined || s.currency !== undefined && s.currencyDisplay === 'symbol' && row.symbols[s.currency] === null ? undefined : row;
+  };
+  intl.numbering = (s) => s.row?.system ?? 'latn';
   const modes = ['ceil', 'floor', 'expand', 'trunc', 'halfCeil', 'halfFloor', 'halfExpand', 'halfTrunc', 'halfEven'];
   const increments = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000];
   const digitOptions = intl.digitOptions = (s, o, leastFraction, mostFraction) => {
@@ -230,7 +243,7 @@
 
   const group = (s, parts, int) => {
     const sign = s.data[1], least = s.data[2];
-    const indian = s.locale === 'en-IN';
+    const indian = s.row === undefined ? s.locale === 'en-IN' : s.row.pair === true;
     const wanted = s.useGrouping !== false && int.length >= 4 + (s.useGrouping === 'min2' || (least === 2 && s.useGrouping !== 'always') ? 1 : 0);
     if (!wanted) {
       p.arrayPush(parts, intl.part('integer', int));
@@ -247,12 +260,60 @@
     }
   };
   const currencyText = (s, one) => {
-    const c = s.currency, symbol = s.currencyDisplay === 'symbol' ? intl.currencySymbols[s.entry]?.[c] : undefined;
-    if (symbol !== undefined) return symbol;
+    const c = s.currency;
     if (s.currencyDisplay === 'code') return c;
     if (s.currencyDisplay === 'name') return names[c] === undefined ? c : one || c === 'JPY' || p.arrayIndexOf(unchanged, c) >= 0 ? names[c] : `${names[c]}s`;
-    if (s.currencyDisplay === 'narrowSymbol' || home[s.locale] === c || home[intl.language(s.locale)] === c) return p.endsWith(symbols[c] ?? c, '$') ? '$' : c === 'CNY' ? '¥' : c === 'JPY' && intl.language(s.locale) === 'ja' ? '￥' : symbols[c] ?? c;
-    return symbols[c] ?? c;
+    return (s.currencyDisplay === 'narrowSymbol' ? narrowSymbols[c] : undefined) ?? symbols[c] ?? c;
+  };
+
+  // compact returns the digits to show and the pattern around them, by the host's patterns for each power of ten.
+  const compact = (s, d) => {
+    const rows = s.row.compact[s.compactDisplay === 'long' ? 1 : 0];
+    let r = apply(s, d), row;
+    for (let e = magnitude(r), last = 0; e >= 3 && e !== last;) {
+      let at = p.min(e, 14) - 3;
+      while (rows[at] === 0) at--; // the same as for the power before
+      row = rows[at];
+      r = apply(s, shift(d, -row[0]));
+      last = e;
+      e = p.max(e, magnitude(r) + row[0]); // it may have been rounded up to the next power
+    }
+    return { __proto__: null, digits: r, pattern: row === undefined ? undefined : (r.int === '1' && r.frac === '' ? row[1][1] : undefined) ?? row[1][intl.pluralOf(s.locale, 0, r)] ?? row[1].other };
+  };
+  // patternParts puts a number into the host's patterns, which are indexed by style and sign. In them \u0001 is the number,
+  // \u0002 the sign, \u0003 the currency and \u0004 the percent sign; \u0005 is around the word of a compact number.
+  const patternParts = (s, number, sign, compacted) => {
+    const { row } = s, values = { __proto__: null };
+    let pattern = sign === '' ? '\u0001' : row.negative;
+    if (row.digits !== undefined) {
+      for (let i = 0; i < number.length; i++) {
+        const { type, value } = number[i];
+        if (type !== 'integer' && type !== 'fraction') continue;
+        let text = '';
+        for (let j = 0; j < value.length; j++) text += row.digits[value[j]];
+        number[i].value = text;
+      }
+    }
+    if (compacted !== undefined) {
+      const pieces = intl.split(compacted, '\u0005'), before = pieces[0], word = pieces[1] ?? '', after = pieces[2] ?? '';
+      values['\u0005'] = [intl.part('compact', word)];
+      pattern = replaced(pattern, `${before}${word === '' ? '' : '\u0005'}${after}`);
+    } else if (s.style === 'percent') pattern = row.percent[sign === '' ? 0 : 1];
+    else if (s.currency !== undefined) {
+      const symbol = s.currencyDisplay === 'code' ? s.currency : (s.currencyDisplay === 'symbol' ? row.symbols[s.currency] ?? symbols[s.currency] : row.narrow[s.currency] ?? narrowSymbols[s.currency] ?? symbols[s.currency]) ?? s.currency;
+      const text = typeof symbol === 'string' ? symbol : symbol[0], after = p.indexOf(row.money[0], '\u0003') > p.indexOf(row.money[0], '\u0001');
+      const spaced = p.regexpExec(/^\p{L}$/u, after ? text[0] : text[text.length - 1]) === null ? 0 : 3;
+      pattern = row.money[(typeof symbol === 'string' ? spaced : symbol[1]) + (sign === '' ? 0 : sign === '-' && s.currencySign === 'accounting' ? 2 : 1)];
+      values['\u0003'] = [intl.part('currency', text)];
+    }
+    values['\u0001'] = number;
+    values['\u0002'] = [sign === '+' ? intl.part('plusSign', row.plus) : intl.part('minusSign', row.minus)];
+    values['\u0004'] = [intl.part('percentSign', row.percentSign)];
+    return intl.fill(pattern, values);
+  };
+  const replaced = (pattern, inner) => {
+    const at = p.indexOf(pattern, '\u0001');
+    return p.slice(pattern, 0, at) + inner + p.slice(pattern, at + 1);
   };
 
   // parts formats a number as a list of parts.
@@ -269,6 +330,10 @@
         if (magnitude(r) > exponent - step(exponent)) r = apply(s, shift(d, -step(++exponent)));
         exponent = step(exponent);
         d = r;
+      } else if (s.notation === 'compact' && s.row !== undefined) {
+        const found = compact(s, d);
+        d = found.digits;
+        suffix = found.pattern;
       } else if (s.notation === 'compact') {
         // Start with the smallest unit: a value that rounds up to 1000 is shown as 1 of the next unit.
         let r = apply(s, d);
@@ -286,7 +351,7 @@
       if (s.signDisplay === 'never') sign = '';
     } else if (s.signDisplay === 'always' || (s.signDisplay === 'exceptZero' && !zero)) sign = '+';
     const number = [];
-    if (notNumber) p.arrayPush(number, intl.part('nan', 'NaN'));
+    if (notNumber) p.arrayPush(number, intl.part('nan', s.row?.nan ?? 'NaN'));
     else if (infinite) p.arrayPush(number, intl.part('infinity', '∞'));
     else {
       group(s, number, d.int);
@@ -299,11 +364,12 @@
         if (exponent < 0) p.arrayPush(number, intl.part('exponentMinusSign', s.data[5]));
         p.arrayPush(number, intl.part('exponentInteger', `${p.abs(exponent)}`));
       }
-      if (suffix !== undefined) {
+      if (suffix !== undefined && s.row === undefined) {
         if (suffix[0] === ' ') p.arrayPush(number, intl.part('literal', ' '));
         p.arrayPush(number, intl.part('compact', p.trim(suffix)));
       }
     }
+    if (s.row !== undefined) return patternParts(s, number, sign, suffix);
     const add = (type, value) => { p.arrayPush(out, intl.part(type, value)); };
     const one = d.int === '1' && d.frac === '' && !infinite && !notNumber;
     const brackets = s.style === 'currency' && s.currencySign === 'accounting' && s.currencyDisplay !== 'name' && sign === '-' && s.data[4] === 0;
@@ -390,13 +456,13 @@
     formatRangeToParts(start, end) { return range(this.#s, start, end); }
     resolvedOptions() {
       const s = this.#s;
-      return intl.object({ __proto__: null, locale: s.locale, numberingSystem: 'latn', style: s.style, currency: s.currency, currencyDisplay: s.currency && s.currencyDisplay, currencySign: s.currency && s.currencySign,
+      return intl.object({ __proto__: null, locale: s.locale, numberingSystem: intl.numbering(s), style: s.style, currency: s.currency, currencyDisplay: s.currency && s.currencyDisplay, currencySign: s.currency && s.currencySign,
         unit: s.unit, unitDisplay: s.unit && s.unitDisplay, minimumIntegerDigits: s.minimumIntegerDigits, minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
         minimumSignificantDigits: s.compactRounding ? 1 : s.minimumSignificantDigits, maximumSignificantDigits: s.compactRounding ? 2 : s.maximumSignificantDigits, useGrouping: s.useGrouping, notation: s.notation,
         compactDisplay: s.notation === 'compact' ? s.compactDisplay : undefined, signDisplay: s.signDisplay, roundingIncrement: s.roundingIncrement, roundingMode: s.roundingMode, roundingPriority: s.compactRounding ? 'morePrecision' : s.roundingPriority, trailingZeroDisplay: s.trailingZeroDisplay });
     }
   }
-  intl.service(NumberFormat, true);
+  intl.service(NumberFormat, true, (tag) => intl.find(tag) ?? intl.dataOf('number', tag));
   const formatNumber = intl.formatNumber = (locales, options, v) => intl.text(parts(settings(locales, options), v));
   intl.numberParts = (s, v) => parts(s, v);
   intl.numberSettings = settings;

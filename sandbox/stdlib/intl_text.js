@@ -1,5 +1,4 @@
-// Intl's text services: Collator, PluralRules, ListFormat and RelativeTimeFormat. The host sorts text of any language. All
-// words are English.
+// Intl's text services: Collator, PluralRules, ListFormat and RelativeTimeFormat. The host sorts text of any language.
 (host, internal) => {
   'use strict';
   const { p, intl } = internal;
@@ -41,51 +40,51 @@
     return compare(locales === undefined && options === undefined ? common : collation(locales, options), a, b);
   } }.localeCompare);
 
-  const ordinal = (n) => {
-    const last = n % 10, two = n % 100;
-    if (last === 1 && two !== 11) return 'one';
-    if (last === 2 && two !== 12) return 'two';
-    return last === 3 && two !== 13 ? 'few' : 'other';
-  };
   class PluralRules {
     #s;
     constructor(locales = undefined, options = undefined) {
       intl.asking = 'Intl.PluralRules';
-      const { locale } = intl.resolve(locales, intl.english), o = intl.options(options), s = { __proto__: null, locale, notation: 'standard' };
+      const { locale } = intl.resolve(locales, intl.known('plural')), o = intl.options(options), s = { __proto__: null, locale, notation: 'standard' };
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       s.type = intl.option(o, 'type', ['cardinal', 'ordinal'], 'cardinal');
-      s.tagged = locales !== undefined && p.slice(locale, 0, 2) === 'en'; // plurals are those of the language, without a region
+      s.tagged = locales !== undefined; // plurals are those of the language, without a region
       intl.digitOptions(s, o, 0, 3);
       this.#s = s;
     }
-    select(n) {
-      const s = this.#s;
+    static category(s, n) {
       n = +n;
-      if (s.type === 'ordinal') return ordinal(p.abs(n));
-      return p.abs(n) === 1 && (s.minimumFractionDigits ?? 0) === 0 ? 'one' : 'other';
+      return n !== n || n === Infinity || n === -Infinity ? 'other' : intl.pluralOf(s.locale, s.type === 'ordinal' ? 1 : 0, intl.applyDigits(s, intl.digitsOf(n)));
     }
+    select(n) { return category(this.#s, n); }
     selectRange(start, end) {
-      this.#s;
+      const s = this.#s;
       if (start === undefined || end === undefined) throw new p.TypeError('startRange or endRange is not a number');
       if (+start !== +start || +end !== +end) throw new p.RangeError('Invalid number value');
-      return 'other';
+      return intl.language(s.locale) === 'en' ? 'other' : category(s, end);
     }
     resolvedOptions() {
-      const s = this.#s;
-      return intl.object({ __proto__: null, locale: s.tagged ? 'en' : s.locale, type: s.type, minimumIntegerDigits: s.minimumIntegerDigits, minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
-        minimumSignificantDigits: s.minimumSignificantDigits, maximumSignificantDigits: s.maximumSignificantDigits, pluralCategories: s.type === 'ordinal' ? ['few', 'one', 'two', 'other'] : ['one', 'other'] });
+      const s = this.#s, data = intl.dataOf('plural', s.locale), ordinal = s.type === 'ordinal';
+      return intl.object({ __proto__: null, locale: s.tagged && s.locale !== 'pt-PT' ? intl.language(s.locale) : s.locale, type: s.type, minimumIntegerDigits: s.minimumIntegerDigits, minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
+        minimumSignificantDigits: s.minimumSignificantDigits, maximumSignificantDigits: s.maximumSignificantDigits, pluralCategories: p.arraySlice(data[ordinal ? 3 : 2]) });
     }
   }
-  intl.service(PluralRules, false, intl.english);
+  const { category } = PluralRules;
+  delete PluralRules.category;
+  intl.service(PluralRules, false, intl.known('plural'));
 
+  const types = ['conjunction', 'disjunction', 'unit'], styles = ['long', 'short', 'narrow'];
+  // spanish returns the word that stands for y or o before a text that begins with the same sound.
+  const spanish = (text, next) => p.regexpExec(/^(i|hi(?![ae]))/i, next) !== null && text === ' y ' ? ' e ' : p.regexpExec(/^(ho|o|8|11(?!\d))/i, next) !== null && text === ' o ' ? ' u ' : text;
+  const hebrew = (text, next) => p.endsWith(text, 'ו') && p.regexpExec(/^[\u0590-\u05ff]/, next) === null ? `${text}-` : text;
   class ListFormat {
     #s;
     constructor(locales = undefined, options = undefined) {
       intl.asking = 'Intl.ListFormat';
-      const { locale } = intl.resolve(locales, intl.english), o = options === undefined ? { __proto__: null } : internal.dictionary(options, 'Intl.ListFormat: the options');
+      const { locale, entry } = intl.resolve(locales, intl.known('list')), o = options === undefined ? { __proto__: null } : internal.dictionary(options, 'Intl.ListFormat: the options');
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
-      const type = intl.option(o, 'type', ['conjunction', 'disjunction', 'unit'], 'conjunction'), style = intl.option(o, 'style', ['long', 'short', 'narrow'], 'long');
-      this.#s = { __proto__: null, locale, type, style };
+      const type = intl.option(o, 'type', types, 'conjunction'), style = intl.option(o, 'style', styles, 'long');
+      const data = typeof entry === 'string' ? intl.dataOf('list', entry) : entry;
+      this.#s = { __proto__: null, locale, type, style, between: data[p.arrayIndexOf(types, type) * 3 + p.arrayIndexOf(styles, style)] };
     }
     formatToParts(list) {
       const s = this.#s;
@@ -93,13 +92,14 @@
         if (typeof v !== 'string') throw new p.TypeError(`Iterable yielded ${internal.isObject(v) ? '#<Object>' : p.String(v)} which is not a string`);
         return v;
       }, 'Intl.ListFormat: the list');
-      // British English and its relatives have no comma before the last word, and no ampersand.
-      const american = s.locale === 'en-US' || s.locale === 'en', indian = s.locale === 'en-IN';
-      const word = s.type === 'disjunction' ? 'or' : s.type === 'unit' ? '' : s.style === 'long' || s.style === 'short' && !american || indian && items.length > 2 ? 'and' : s.style === 'short' ? '&' : '';
-      const between = s.type === 'unit' && s.style === 'narrow' ? ' ' : ', ';
-      const last = word === '' ? between : items.length > 2 && (american || s.type === 'conjunction' && s.style === 'narrow') ? `, ${word} ` : ` ${word} `, out = [];
-      for (let i = 0; i < items.length; i++) {
-        if (i > 0) p.arrayPush(out, intl.part('literal', i === items.length - 1 ? last : between));
+      // What stands between two items, and at the start, in the middle and at the end of more.
+      const b = s.between, n = items.length, language = intl.language(s.locale), out = [];
+      const two = b[0], start = b[1], middle = b.length === 4 ? b[2] : start, end = b.length === 4 ? b[3] : b.length === 3 ? b[2] : two;
+      for (let i = 0; i < n; i++) {
+        if (i > 0) {
+          const text = n === 2 ? two : i === n - 1 ? end : i === 1 ? start : middle;
+          p.arrayPush(out, intl.part('literal', language === 'es' ? spanish(text, items[i]) : language === 'he' ? hebrew(text, items[i]) : text));
+        }
         p.arrayPush(out, intl.part('element', items[i]));
       }
       return out;
@@ -107,61 +107,37 @@
     format(list) { return intl.text(this.formatToParts(list)); }
     resolvedOptions() { return { locale: this.#s.locale, type: this.#s.type, style: this.#s.style }; }
   }
-  intl.service(ListFormat, false, intl.english);
+  intl.service(ListFormat, false, intl.known('list'));
 
   const unitNames = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
-  const short = { __proto__: null, second: 'sec.', minute: 'min.', hour: 'hr.', day: 'day', week: 'wk.', month: 'mo.', quarter: 'qtr.', year: 'yr.' };
-  const narrow = { __proto__: null, second: 's', minute: 'm', hour: 'h', day: 'd', week: 'w', month: 'mo', quarter: 'q', year: 'y' };
+  // relative returns the parts of a time. Those of the number have the unit.
   const relative = (s, value, unit) => {
     value = +value;
     unit = `${unit}`;
     if (p.endsWith(unit, 's')) unit = p.slice(unit, 0, -1);
     if (p.arrayIndexOf(unitNames, unit) < 0) throw new p.RangeError(`Invalid unit argument for Intl.RelativeTimeFormat.prototype.format() '${unit}'`);
     if (value !== value || value === Infinity || value === -Infinity) throw new p.RangeError('Value need to be finite number for Intl.RelativeTimeFormat.prototype.format()');
-    if (s.numeric === 'auto') {
-      if (unit === 'day' && value === -1) return ['yesterday'];
-      if (unit === 'day' && value === 1) return ['tomorrow'];
-      if (unit === 'day' && value === 0) return ['today'];
-      if (unit === 'second' && value === 0) return ['now'];
-      if (value === 0 && (unit === 'minute' || unit === 'hour')) return [`this ${unit}`];
-      if (unit !== 'second' && unit !== 'minute' && unit !== 'hour' && unit !== 'day') {
-        const name = s.style === 'long' ? unit : short[unit];
-        if (value === 0) return [`this ${name}`];
-        if (value === -1) return [`last ${name}`];
-        if (value === 1) return [`next ${name}`];
-        if (value === 0) return [`this ${name}`];
-      }
-    }
-    const past = value < 0 || p.is(value, -0), n = p.abs(value), number = intl.numberParts(intl.numberSettings(s.locale, undefined), n);
-    let name = s.style === 'long' ? unit : s.style === 'short' ? short[unit] : narrow[unit];
-    if (n !== 1 && (s.style === 'long' || (s.style === 'short' && (unit === 'day' || unit === 'quarter')))) name = unit === 'quarter' && s.style === 'short' ? 'qtrs.' : `${name}s`;
-    const gap = s.style === 'narrow' ? '' : ' ';
-    return past ? ['', number, `${gap}${name} ago`] : ['in ', number, `${gap}${name}`];
+    // Past, future and names of a style. A style that has none has those of the one before.
+    const byStyle = s.data[unit], styled = byStyle[p.min(p.arrayIndexOf(styles, s.style), byStyle.length - 1)], name = styled[2][value];
+    if (s.numeric === 'auto' && name !== undefined) return [intl.part('literal', name)];
+    const patterns = styled[value < 0 || p.is(value, -0) ? 0 : 1], n = p.abs(value), digits = intl.applyDigits(s.number, intl.digitsOf(n)), number = intl.numberParts(s.number, n);
+    for (let i = 0; i < number.length; i++) number[i] = { type: number[i].type, value: number[i].value, unit };
+    return intl.fill(patterns[intl.pluralOf(s.locale, 0, digits)] ?? patterns.other, { __proto__: null, '\u0001': number });
   };
   class RelativeTimeFormat {
     #s;
     constructor(locales = undefined, options = undefined) {
       intl.asking = 'Intl.RelativeTimeFormat';
-      const { locale } = intl.resolve(locales, intl.english), o = intl.options(options);
+      const { locale, entry } = intl.resolve(locales, intl.known('relative')), o = intl.options(options);
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
-      const style = intl.option(o, 'style', ['long', 'short', 'narrow'], 'long'), numeric = intl.option(o, 'numeric', ['always', 'auto'], 'always');
-      this.#s = { __proto__: null, locale, style, numeric };
+      const style = intl.option(o, 'style', styles, 'long'), numeric = intl.option(o, 'numeric', ['always', 'auto'], 'always');
+      const data = typeof entry === 'string' ? intl.dataOf('relative', entry) : entry;
+      this.#s = { __proto__: null, locale, style, numeric, data, number: intl.numberSettings(locale, undefined) };
     }
-    format(value, unit) {
-      const pieces = relative(this.#s, value, unit);
-      return pieces.length === 1 ? pieces[0] : pieces[0] + intl.text(pieces[1]) + pieces[2];
-    }
-    formatToParts(value, unit) {
-      const pieces = relative(this.#s, value, unit), out = [];
-      if (pieces.length === 1) return [intl.part('literal', pieces[0])];
-      if (pieces[0] !== '') p.arrayPush(out, intl.part('literal', pieces[0]));
-      const of = `${unit}`, singular = p.endsWith(of, 's') ? p.slice(of, 0, -1) : of;
-      for (let i = 0; i < pieces[1].length; i++) p.arrayPush(out, { type: pieces[1][i].type, value: pieces[1][i].value, unit: singular });
-      p.arrayPush(out, intl.part('literal', pieces[2]));
-      return out;
-    }
-    resolvedOptions() { return { locale: this.#s.locale, style: this.#s.style, numeric: this.#s.numeric, numberingSystem: 'latn' }; }
+    format(value, unit) { return intl.text(relative(this.#s, value, unit)); }
+    formatToParts(value, unit) { return relative(this.#s, value, unit); }
+    resolvedOptions() { return { locale: this.#s.locale, style: this.#s.style, numeric: this.#s.numeric, numberingSystem: intl.numbering(this.#s.number) }; }
   }
-  intl.service(RelativeTimeFormat, false, intl.english);
+  intl.service(RelativeTimeFormat, false, intl.known('relative'));
   return internal;
 }

@@ -1,4 +1,4 @@
-// Intl's Segmenter, Locale and DisplayNames. Segments follow UAX #29 without dictionaries. Names are English.
+// Intl's Segmenter, Locale and DisplayNames. Segments follow UAX #29 without dictionaries. Names of currencies are English.
 (host, internal) => {
   'use strict';
   const { p, intl } = internal;
@@ -130,16 +130,18 @@
   delete Locale.supportedLocalesOf;
 
   const codes = { __proto__: null, language: /^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i, region: /^([a-z]{2}|[0-9]{3})$/i, script: /^[a-z]{4}$/i, currency: /^[a-z]{3}$/i };
+  const english = (tag) => intl.language(tag) === 'en' ? intl.find(tag) : undefined, named = intl.known('plural');
   class DisplayNames {
     #s;
     constructor(locales, options) {
       intl.asking = 'Intl.DisplayNames';
-      const { locale } = intl.resolve(locales, intl.english), o = internal.dictionary(options, 'Intl.DisplayNames: the options');
+      const o = internal.dictionary(options, 'Intl.DisplayNames: the options');
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       const style = intl.option(o, 'style', ['narrow', 'short', 'long'], 'long');
       const type = intl.option(o, 'type', ['language', 'region', 'script', 'currency']);
       if (type === undefined) throw new p.TypeError('Required option "type" must not be undefined');
       const fallback = intl.option(o, 'fallback', ['code', 'none'], 'code');
+      const { locale } = intl.resolve(locales, type === 'currency' ? english : named);
       this.#s = { __proto__: null, locale, style, type, fallback, languageDisplay: type === 'language' ? intl.option(o, 'languageDisplay', ['dialect', 'standard'], 'dialect') : undefined };
     }
     of(code) {
@@ -147,11 +149,11 @@
       code = `${code}`;
       if (p.regexpExec(codes[s.type], code) === null) throw new p.RangeError(`Invalid argument to Intl.DisplayNames.prototype.of`);
       const canonical = s.type === 'language' ? intl.list(code)[0] : s.type === 'script' ? p.toUpperCase(code[0]) + p.toLowerCase(p.slice(code, 1)) : p.toUpperCase(code);
-      const name = s.type === 'currency' ? intl.currencyName(canonical) : internal.sync('intl.name', s.type, canonical) ?? undefined;
+      const name = s.type === 'currency' ? intl.currencyName(canonical) : internal.sync('intl.name', s.type, canonical, s.locale) ?? undefined;
       return name ?? (s.fallback === 'code' ? canonical : undefined);
     }
     resolvedOptions() { return intl.object(this.#s); }
   }
-  intl.service(DisplayNames, false, intl.english);
+  intl.service(DisplayNames, false, named);
   return internal;
 }

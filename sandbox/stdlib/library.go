@@ -21,7 +21,7 @@ var order = [...]string{
 	"streams_pipe.js", "streams_tee.js", "streams_text.js",
 	"blob.js", "formdata.js", "headers.js", "body.js", "response.js", "request.js",
 	"compression.js", "inspect_platform.js", "crypto.js", "crypto_algorithms.js", "crypto_keys.js", "crypto_subtle.js",
-	"intl.js", "intl_claims.js", "intl_number.js", "intl_date_words.js", "intl_zones.js", "intl_date.js",
+	"intl.js", "intl_locales.js", "intl_claims.js", "intl_number.js", "intl_zones.js", "intl_date.js",
 	"intl_text.js", "intl_words.js",
 	"intl_values.js", "temporal_bundle.js", "temporal.js",
 	"modules.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js", "node_messages.js",

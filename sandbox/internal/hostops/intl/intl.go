@@ -23,6 +23,7 @@ var Ops = map[string]hostops.Op{
 	"intl.likely":  intlLikely,
 	"intl.name":    intlName,
 	"intl.segment": intlSegment,
+	"intl.data":    intlData,
 }
 
 // zoneArg returns the time zone that an argument names in the time zone database.

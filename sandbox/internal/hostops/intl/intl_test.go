@@ -17,7 +17,7 @@ func TestOps(t *testing.T) {
 		{"language tag", `op('intl.locale', 'DE-latn-de')`, `"de-Latn-DE"`},
 		{"invalid language tag", `op('intl.locale', 'x_')`, `null`},
 		{"likely subtags", `op('intl.likely', 'de', 0)`, `"de-Latn-DE"`},
-		{"name of a region", `op('intl.name', 'region', 'FR')`, `"France"`},
+		{"name of a region", `op('intl.name', 'region', 'FR', 'en')`, `"France"`},
 		{"graphemes", `list(op('intl.segment', 'grapheme', 'e\u0301x'))`, `[2,0,0,0,3,0,0,0]`},
 		{"forged arguments", `op('intl.compare', 1, 2, 3, 4)`, `TypeError: invalid arguments`},
 	} {

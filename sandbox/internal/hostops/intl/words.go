@@ -105,29 +105,44 @@ func intlLikely(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewString(most)
 }
 
-// intlName answers intl.name(type, code): it returns the English name of a language, region or script, or null if it
-// has none.
+// intlName answers intl.name(type, code, locale): it returns the name of a language, region or script in a locale, or
+// null if it has none there.
 func intlName(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	kind, _ := c.Word(a[0], 16)
 	code, ok := c.Word(a[1], 128)
+	locale, ok1 := c.Word(a[2], 128)
+	in, err := language.Parse(locale)
+	if !ok || !ok1 || err != nil {
+		return quickjs.Null, nil
+	}
+	if base, _ := in.Base(); base.String() == "nb" {
+		in = language.Norwegian // package display has no nb, and takes Danish for it
+	}
 	name := ""
-	switch english := display.English; {
-	case !ok:
-	case kind == "language":
+	switch kind {
+	case "language":
 		if tag, err := language.Parse(code); err == nil {
-			name = english.Tags().Name(tag)
+			name = nameIn(display.Tags(in), tag)
 		}
-	case kind == "region":
+	case "region":
 		if region, err := language.ParseRegion(code); err == nil {
-			name = english.Regions().Name(region)
+			name = nameIn(display.Regions(in), region)
 		}
-	case kind == "script":
+	case "script":
 		if script, err := language.ParseScript(code); err == nil {
-			name = english.Scripts().Name(script)
+			name = nameIn(display.Scripts(in), script)
 		}
 	}
 	if name == "" {
 		return quickjs.Null, nil
 	}
 	return c.NewString(name)
+}
+
+// nameIn returns a name by a namer, which is nil for a language that has no names.
+func nameIn(namer display.Namer, of any) string {
+	if namer == nil {
+		return ""
+	}
+	return namer.Name(of)
 }
