@@ -48,7 +48,7 @@ func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution
 		s.ReceivedAt = job.Wait.Changed
 	}
 	var snapshot []byte
-	if job.Wait != nil && job.Wait.Segment > 1 {
+	if waits.Continues(job) {
 		err := errNoKeys
 		if r.Keys != nil {
 			snapshot, err = r.Keys.Open(job, job.Snapshot)
@@ -114,10 +114,10 @@ func (r *ExecutionRunner) Record(ctx context.Context, record audit.Record) error
 }
 
 // Run implements Runner. A job that found no place, or no key for its snapshot, is tried again; a job that was recorded
-// has ended.
+// has ended. A segment that continues from a snapshot runs again if its process died, or if no function was available.
 func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution.Result, time.Duration) {
 	result, err := r.run(ctx, job)
-	if err == nil {
+	if err == nil && (result.Status != execution.Failed || !waits.Continues(job)) {
 		return result, 0
 	}
 	var (
@@ -133,9 +133,16 @@ func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution
 		r.keyless.complain(r.Logger, err, job.ID, r.Now())
 		return result, noKeysPause
 	}
-	r.Logger.Warn("a job failed", "execution", job.ID, "error", err)
-	if record, err := r.Records.Get(ctx, job.RunID()); err == nil && waits.Repeats(job, record) {
+	if err != nil {
+		r.Logger.Warn("a job failed", "execution", job.ID, "error", err)
+	}
+	unavailable := exec != nil && exec.Code == execution.Unavailable && waits.Continues(job)
+	record, missing := r.Records.Get(ctx, job.RunID())
+	switch {
+	case missing == nil && (waits.Repeats(job, record) || unavailable && record.EngineBuild == ""):
 		return repeated(record), 0
+	case err == nil:
+		return result, 0
 	}
 	line := r.Detail(err)
 	result.Status, result.Error = execution.Failed, &line

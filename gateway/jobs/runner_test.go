@@ -234,22 +234,25 @@ func TestSegmentExpiresWithoutKeys(t *testing.T) {
 // What a record says about the segment of an execution that has paused before decides whether it runs again.
 func TestRecordedSegment(t *testing.T) {
 	t.Parallel()
-	line := "it failed"
+	line, died := "it failed", execution.ProcessLost
 	for _, c := range []struct {
 		name string
 		// status is that of the segment's record; there is none if it is empty.
 		status execution.Status
+		build  string
 		want   execution.Status
 		error  *string
 	}{
-		{"it paused", execution.Paused, execution.Queued, nil},
-		{"it completed", execution.Completed, execution.Queued, nil},
-		{"it failed", execution.Failed, execution.Failed, &line},
-		{"it left no record", "", execution.Queued, nil},
+		{"it paused", execution.Paused, "b", execution.Queued, nil},
+		{"it completed", execution.Completed, "b", execution.Queued, nil},
+		{"it failed", execution.Failed, "b", execution.Failed, &line},
+		{"its process died", execution.Failed, "", execution.Queued, &died},
+		{"its code says so", execution.Failed, "b", execution.Failed, &died},
+		{"it left no record", "", "", execution.Queued, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			record := audit.Record{ID: "exec_segment0002",
+			record := audit.Record{ID: "exec_segment0002", EngineBuild: c.build,
 				Ending: audit.Ending{Status: string(c.status), Usage: audit.Usage{APICalls: 1}}}
 			if c.error != nil {
 				record.Error = *c.error
@@ -288,6 +291,62 @@ func TestRecordedSegment(t *testing.T) {
 			runner.Records = oneRecord(written[0]) // the next process died, too, before the job was queued again
 			if got, _, err = runner.Recorded(t.Context(), job); err != nil || got.Status != execution.Queued {
 				t.Errorf("looked at again: %s, %v", got.Status, err)
+			}
+		})
+	}
+}
+
+// dying is an executor whose function fails in one way.
+type dying struct {
+	result execution.Result
+	err    error
+}
+
+func (d dying) Execute(context.Context, api.Submission) (execution.Result, error) {
+	return d.result, d.err
+}
+
+// A segment that continues from a snapshot runs again if its process died, or if no function was available. The first
+// segment of an execution ends.
+func TestSegmentWhoseProcessDies(t *testing.T) {
+	t.Parallel()
+	keys, err := waits.ParseKeys(waits.NewKey("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := execution.ProcessLost
+	failed := dying{result: execution.Result{Status: execution.Failed, Failure: execution.Failure{Error: &line}}}
+	away := dying{err: &execution.Error{Code: execution.Unavailable, Message: "away"}}
+	for _, c := range []struct {
+		name    string
+		dies    dying
+		record  string
+		build   string
+		segment int
+		want    execution.Status
+	}{
+		{"it died", failed, line, "", 2, execution.Queued},
+		{"it died in the first segment", failed, line, "", 1, execution.Failed},
+		{"the code failed", failed, line, "b", 2, execution.Failed},
+		{"no function was available", away, "away", "", 2, execution.Queued},
+		{"the answer of code that failed was lost", away, "no", "b", 2, execution.Failed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			job := execution.Job{ID: "exec_9876543210"}
+			job.Wait = &execution.Wait{Segment: 1}
+			sealed, err := keys.Seal(job, []byte("state"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			job.Snapshot, job.Wait = sealed, &execution.Wait{Segment: c.segment, Run: "exec_segment0002"}
+			record := audit.Record{ID: "exec_segment0002", EngineBuild: c.build,
+				Ending: audit.Ending{Status: "error", Error: c.record}}
+			runner := &jobs.ExecutionRunner{Executor: c.dies, Records: oneRecord(record), Keys: keys, Now: time.Now,
+				Detail: error.Error, Logger: slog.New(slog.DiscardHandler)}
+			got, again := runner.Run(t.Context(), job)
+			if got.Status != c.want || again != 0 {
+				t.Errorf("it is %s, and tried again after %v; want %s", got.Status, again, c.want)
 			}
 		})
 	}

@@ -208,9 +208,12 @@ func endUnkept(q *Queue, j *execution.Job, result execution.Result, why error) e
 	})
 }
 
-// repeat queues the segment of a job once more, or ends the job if that has happened too often.
+// repeat queues the segment of a job once more, after growing pauses, or ends the job if that has happened too often.
 func repeat(q *Queue, j *execution.Job, result execution.Result) error {
-	if waits.Again(j, q.cfg.Waits.NewID(), q.cfg.Now()) {
+	if now := q.cfg.Now(); waits.Again(j, q.cfg.Waits.NewID(), now) {
+		if again := j.Wait.Attempts - 2; again >= 0 { // the first repetition needs no pause
+			j.NotBefore = now.Add(min(q.backoff(again), 30*time.Second)).UTC()
+		}
 		return nil
 	}
 	line := "the execution has ended: the processes that ran its last segment died too often"

@@ -107,6 +107,10 @@ func attemptID(run string, at time.Time) string {
 // custody has further steps.
 func lost(r audit.Record) bool { return r.Error == lostSegment && len(r.Custody) == 2 }
 
+// processLost reports whether a record says that only the function's process died. A gateway wrote it then: records of
+// code that ran have the build of the engine, so code cannot determine both.
+func processLost(r audit.Record) bool { return r.Error == execution.ProcessLost && r.EngineBuild == "" }
+
 func record(j execution.Job, id string, by execution.Caller, at time.Time) audit.Record {
 	source, w := j.Request.Main(), j.Wait
 	if w == nil {

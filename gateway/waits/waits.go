@@ -315,7 +315,7 @@ func Again(j *execution.Job, run string, now time.Time) bool {
 }
 
 // Repeats reports whether a segment of a job must run again because what its record says it led to was lost: a
-// snapshot, the value of an execution that has paused before, or everything, as its process died. r is the record of
+// snapshot, the value of an execution that has paused before, or everything, as a process died. r is the record of
 // the segment. The tools of an execution that has never paused do not expect the same call twice.
 func Repeats(j execution.Job, r audit.Record) bool {
 	switch execution.Status(r.Status) {
@@ -324,8 +324,11 @@ func Repeats(j execution.Job, r audit.Record) bool {
 	case execution.Completed:
 		return j.Wait != nil
 	}
-	return lost(r)
+	return lost(r) || Continues(j) && processLost(r)
 }
+
+// Continues reports whether the next segment of a job continues from a snapshot.
+func Continues(j execution.Job) bool { return j.Wait != nil && j.Wait.Segment > 1 }
 
 // Resume returns what a function needs to run the segment of a job, or nil for a job that has never paused. snapshot is
 // decrypted.

@@ -55,7 +55,7 @@ func (a *Answer) CutShort(end Ending, took, used time.Duration) execution.Reply 
 		line = "the execution was cancelled because the service shuts down"
 	default:
 		r.Status = execution.Failed
-		line = "the process that ran the code ended unexpectedly"
+		line = execution.ProcessLost
 	}
 	r.Error = &line
 	if limit != "" {
