@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/dashboard"
+	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/meter"
 	"github.com/airlock-run/airlock/gateway/queue"
 	"github.com/airlock-run/airlock/gateway/registry"
@@ -115,8 +116,8 @@ func (e *executor) keepStep(ctx context.Context, r *run, result execution.Result
 	return e.keep(r, result), nil
 }
 
-// keepPaused stores an execution that paused and was not a job before. If that fails, the execution has ended, and a
-// second record says so.
+// keepPaused stores an execution that paused and was not a job before. If that is impossible, the execution has ended,
+// and a second record says so. If the state does not tell whether it has stored the execution, the queue settles that.
 func (e *executor) keepPaused(ctx context.Context, r *run, result execution.Result) (execution.Result, error) {
 	result = r.complete(result)
 	stored := r.Submission
@@ -128,6 +129,9 @@ func (e *executor) keepPaused(ctx context.Context, r *run, result execution.Resu
 		e.meter.Observe(sampleOf(kept))
 		e.activity.Changed()
 		return kept, nil
+	}
+	if errors.Is(err, jobs.ErrUnsettled) {
+		return r.unfinished(), notStored("the execution paused, and it is not known whether it was stored", err)
 	}
 	const line = "the execution paused and could not be stored; it has ended"
 	reason := line

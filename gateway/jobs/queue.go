@@ -141,6 +141,8 @@ type Queue struct {
 	atWork   map[string]int // jobs that run, by tenant
 	waiting  map[string]int // callbacks that wait for a place, by tenant
 	adopting map[string]bool
+	// unsettled are jobs that end in the place of executions that may be stored, by ID.
+	unsettled map[string]execution.Job
 	// looked is when executions began that unstored need not look at again.
 	looked time.Time
 }
@@ -177,7 +179,7 @@ func New(cfg Config) (*Queue, error) {
 		cfg:       cfg, wake: make(chan struct{}, 1), news: make(chan struct{}, 1),
 		telling: bounds.NewPool(bounds.Of(bounds.Callbacks).Most),
 		running: map[string]context.CancelFunc{}, atWork: map[string]int{}, waiting: map[string]int{},
-		adopting: map[string]bool{}, callers: callersOf{jobs: map[string]*awaited{}},
+		adopting: map[string]bool{}, unsettled: map[string]execution.Job{}, callers: callersOf{jobs: map[string]*awaited{}},
 	}, nil
 }
 

@@ -56,7 +56,7 @@ func (q *Queue) RunDue(ctx context.Context, id string) error {
 		return errors.Join(q.runOne(begin, running, keeping, id), q.deliverAll(running))
 	}
 	return errors.Join(
-		q.adoptAll(running), unstored{q}.end(running), q.advanceDue(running),
+		q.adoptAll(running), unstored{q}.settle(running), unstored{q}.end(running), q.advanceDue(running),
 		q.deliverAll(running), q.drain(begin, running, keeping), q.deliverAll(running), q.prune(running),
 	)
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/jobs"
+	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -109,6 +111,103 @@ func cancelInTurnOn(t *testing.T, open opener) {
 		execution.Caller{})
 	if err := errors.Join(err, <-turned); err != nil || !ran || job.Status != execution.Cancelled {
 		t.Errorf("%s %v %v", job.Status, ran, err)
+	}
+}
+
+// An absentStore fails for a time. It may store what it says it cannot.
+type absentStore struct {
+	jobs.Store
+	away   bool
+	stores bool
+}
+
+var errAway = &execution.StoreError{Fault: execution.StoreLost, Err: errors.New("away")}
+
+func (s *absentStore) Submit(ctx context.Context, job execution.Job) error {
+	if s.away && !s.stores {
+		return errAway
+	}
+	return errors.Join(s.Store.Submit(ctx, job), s.fault())
+}
+
+func (s *absentStore) Job(ctx context.Context, id string) (execution.Job, error) {
+	job, err := s.Store.Job(ctx, id)
+	return job, errors.Join(err, s.fault())
+}
+
+func (s *absentStore) fault() error {
+	if s.away {
+		return errAway
+	}
+	return nil
+}
+
+// An execution whose pause may be stored continues to wait when the store is back, or has ended if the store does not
+// have it. It cannot do both.
+func TestPauseThatMayBeStored(t *testing.T) {
+	t.Parallel()
+	for name, open := range stores {
+		for _, kept := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, " ", kept), func(t *testing.T) {
+				t.Parallel()
+				c := &clock{}
+				store, shut := open(t, c)
+				t.Cleanup(func() {
+					if err := shut(); err != nil {
+						t.Error(err)
+					}
+				})
+				keys, err := waits.ParseKeys(waits.NewKey("k"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				absent := &absentStore{store, true, kept}
+				var written []string
+				q, err := jobs.New(jobs.Config{
+					Store: absent, Runner: &script{}, Now: c.now, Random: func() float64 { return 0 },
+					Logger: slog.New(slog.DiscardHandler),
+					Waits: jobs.Waits{
+						Keys: keys, MaxAge: func(string) time.Duration { return time.Hour }, NewID: func() string { return id(9) },
+						Record: func(_ context.Context, r audit.Record) error {
+							written = append(written, r.Parent+" "+r.Status)
+							return nil
+						},
+					},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				submission := api.Submission{ID: id(1), Request: execution.Request{Code: "1"}}
+				paused := execution.Result{Status: execution.Paused}
+				paused.Snapshot, paused.Waiting = []byte("s"), []execution.Waiting{{Seq: 1, Kind: execution.WaitEvent, Name: "e"}}
+				if _, err := q.Park(t.Context(), submission, paused); !errors.Is(err, jobs.ErrUnsettled) {
+					t.Fatal(err)
+				}
+				if err := q.RunDue(t.Context(), ""); !errors.Is(err, errAway) || len(written) > 0 {
+					t.Errorf("before the store is back: %v, %v", err, written)
+				}
+				absent.away = false
+				for range 2 {
+					if err := q.RunDue(t.Context(), ""); err != nil {
+						t.Fatal(err)
+					}
+				}
+				job, err := q.Job(t.Context(), id(1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				status, records := execution.Failed, []string{id(1) + " error"}
+				if kept {
+					status, records = execution.Paused, nil
+				}
+				if job.Status != status {
+					t.Errorf("it is %s, want %s", job.Status, status)
+				}
+				if diff := cmp.Diff(records, written); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -17,8 +19,16 @@ const (
 	late = 10 * time.Minute
 )
 
+// maxUnsettled bounds the pauses of which a process does not know whether they are stored. What exceeds it ends as if the
+// process had died.
+const maxUnsettled = 1000
+
+// ErrUnsettled reports that an execution paused, and that the store does not tell whether it is stored. When the store
+// answers again, the execution continues, or it has ended.
+var ErrUnsettled = errors.New("it is not known whether the execution is stored")
+
 // An unstored ends executions of callers that waited, whose function recorded a pause, and whose gateway died before it
-// stored them. A job in the place of such an execution ends it, so that it ends once however many processes look, and
+// stored them, or lost the store meanwhile. A job in the place of such an execution ends it, so that it ends once however many processes look, and
 // cannot be stored any more.
 type unstored struct{ q *Queue }
 
@@ -52,14 +62,69 @@ func (u unstored) endOne(ctx context.Context, r audit.Record) error {
 	if r.Parent != "" {
 		return nil // a later segment, whose job is stored
 	}
-	_, err := q.cfg.Store.Job(ctx, r.ID)
+	return u.replace(ctx, waits.Unstored(r, q.cfg.Waits.NewID(), q.cfg.Now()))
+}
+
+// replace stores a job that ends in the place of one that no store has, and ends it.
+func (u unstored) replace(ctx context.Context, ending execution.Job) error {
+	_, err := u.q.cfg.Store.Job(ctx, ending.ID)
 	if !errors.Is(err, execution.ErrNotFound) {
 		return err
 	}
-	job := waits.Unstored(r, q.cfg.Waits.NewID(), q.cfg.Now())
-	if err := q.cfg.Store.Submit(ctx, job); err != nil {
+	if err := u.q.cfg.Store.Submit(ctx, ending); err != nil {
 		return err
 	}
-	_, err = q.advance(ctx, job)
+	_, err = u.q.advance(ctx, ending)
 	return err
+}
+
+// submit stores an execution that paused. It tries again after faults by which the job may be stored: the store then
+// recognizes it. The error is ErrUnsettled if that remains unknown.
+func (u unstored) submit(ctx context.Context, job execution.Job) error {
+	var err error
+	for range 3 {
+		if err = u.q.cfg.Store.Submit(ctx, job); err == nil || storesNothing(err) {
+			return err
+		}
+	}
+	ending := job
+	ending.Snapshot, ending.Request = nil, execution.Request{Code: job.Request.Main(), Language: job.Request.MainLanguage()}
+	if unending := u.q.endPaused(&ending, execution.Failed,
+		"the execution paused and could not be stored; it has ended", callerOf(job)); unending != nil {
+		return errors.Join(unending, err)
+	}
+	u.q.mu.Lock()
+	defer u.q.mu.Unlock()
+	if len(u.q.unsettled) < maxUnsettled {
+		u.q.unsettled[job.ID] = ending
+	}
+	return errors.Join(ErrUnsettled, err)
+}
+
+// storesNothing reports whether nothing was stored, judging by an error of Submit.
+func storesNothing(err error) bool {
+	var (
+		quota *execution.QuotaError
+		fault *execution.StoreError
+	)
+	if errors.As(err, &fault) {
+		return fault.Fault == execution.StoreFull || fault.Fault == execution.StoreReadOnly
+	}
+	return errors.As(err, &quota) || errors.Is(err, execution.ErrFull) || errors.Is(err, execution.ErrNotKept)
+}
+
+// settle ends the executions that this process could not store, if the store answers again and does not have them.
+func (u unstored) settle(ctx context.Context) error {
+	u.q.mu.Lock()
+	all := slices.Collect(maps.Values(u.q.unsettled))
+	u.q.mu.Unlock()
+	for _, ending := range all {
+		if err := u.replace(ctx, ending); err != nil {
+			return err
+		}
+		u.q.mu.Lock()
+		delete(u.q.unsettled, ending.ID)
+		u.q.mu.Unlock()
+	}
+	return nil
 }

@@ -249,14 +249,15 @@ func shown(w *execution.Wait) []execution.Waiting {
 	return out
 }
 
-// Park stores an execution that paused while its caller waited. The result is then what the caller gets.
+// Park stores an execution that paused while its caller waited. The result is then what the caller gets. The error is
+// ErrUnsettled if the execution may be stored.
 func (q *Queue) Park(ctx context.Context, s api.Submission, result execution.Result) (execution.Result, error) {
 	job := JobOf(s)
 	job.StartedAt = q.cfg.Now().UTC()
 	if err := q.park(&job, result); err != nil {
 		return result, err
 	}
-	if err := q.cfg.Store.Submit(ctx, job); err != nil {
+	if err := (unstored{q}).submit(ctx, job); err != nil {
 		return result, err
 	}
 	result.ID, result.Waiting, result.Snapshot = job.ID, shown(job.Wait), nil

@@ -235,6 +235,9 @@ func (q *Queue) tidy(loop context.Context) {
 		if err := q.advanceDue(loop); err != nil {
 			q.complain(loop, "paused executions cannot be found", err)
 		}
+		if err := (unstored{q}).settle(loop); err != nil {
+			q.complain(loop, "it is not known whether a paused execution is stored", err)
+		}
 		if n%5 == 0 {
 			if err := q.adopt(loop); err != nil {
 				q.complain(loop, "orphans cannot be found", err)
