@@ -14,9 +14,10 @@
 // job with an answer that no segment has received.
 //
 // Every attempt at a segment has a record of its own, under an ID that is drawn when the segment is queued. A process
-// that dies leaves the job with that ID. If the record says that the segment failed, the job ends with that error. If
-// it says that the segment paused or completed, the outcome was lost. If there is no record, the gateway writes one
-// that says so. In the last two cases the job is queued again under a new ID, and the same answers are applied again.
+// that dies leaves the job with that ID. If the record says that the code of the segment failed, the job ends with that
+// error. If it says that the segment paused or completed, the outcome was lost. If there is no record, the gateway
+// writes one that says so, and one that says that the process of the function died is its own, too. In the last three
+// cases the job is queued again under a new ID, and the same answers are applied again.
 // Tools recognize the repeated calls by the ID of the execution and the number of the operation. A segment is repeated
 // ten times at most.
 //

@@ -20,18 +20,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/waits"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/infra/state/dynamostate/dynamotest"
 	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// lives is the number of gateways that are started and killed, unless AIRLOCK_KILLS sets another. Each is killed within
-// life, unless AIRLOCK_KILL_LIFE sets another: in a database what a gateway had claimed waits 15 s for the next one, so
-// many executions end only if some gateways live longer.
-const (
-	lives = 8
-	life  = 400 * time.Millisecond
-)
+// lives is the number of gateways that are started and killed, unless AIRLOCK_KILLS sets another. What is killed, and
+// when, depends on a seed that the test prints, and that AIRLOCK_KILL_SEED sets.
+const lives = 8
 
 // The code of the executions in the test. Each waits at least once.
 var waitingCode = []string{
@@ -40,6 +39,8 @@ var waitingCode = []string{
 	`return await Promise.all([payments.refund({order: 1}).catch((e) => e.name), airlock.waitForEvent("e")])`,
 	`try { return await airlock.waitForEvent("never", {timeout: "1 s"}) } catch (e) { return e.name }`,
 	`await airlock.sleep("10 s"); return "slept"`,
+	// its snapshot is not in the item of a table
+	`const all = Array.from({length: 8000}, Math.random); await airlock.waitForEvent("e"); return all.length`,
 }
 
 // A killedWorld is what clients know of executions whose gateways are killed.
@@ -52,14 +53,21 @@ type killedWorld struct {
 	ended   map[string]string         // the results, by execution
 	decided map[string]map[int]string // the decisions that a gateway acknowledged
 	ends    map[string]string         // what a gateway said about executions that it cancelled
-	url     string
+	urls    []string                  // of the gateways; "" for one that was killed
+}
+
+// gateway returns the URL of a gateway. It may have been killed.
+func (w *killedWorld) gateway() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.urls[rand.N(len(w.urls))]
 }
 
 // ask makes a request. ok is false if there was no response, as the gateway was killed.
 func (w *killedWorld) ask(ctx context.Context, method, path, body string, headers ...string) (
 	status int, v map[string]any, text string, ok bool,
 ) {
-	r, err := http.NewRequestWithContext(ctx, method, w.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, w.gateway()+path, strings.NewReader(body))
 	if err != nil {
 		w.Error(err)
 		return 0, nil, "", false
@@ -99,10 +107,12 @@ func (w *killedWorld) submit(ctx context.Context) {
 		headers = nil // it becomes a job when it pauses
 	}
 	status, v, text, ok := w.ask(ctx, "POST", "/api/execute", string(body), headers...)
-	if !ok || status == 503 || status == 200 && v["status"] == "error" { // its function process was killed
+	switch {
+	case !ok, status == 503:
 		return
-	}
-	if status != 202 {
+	case status == 200 && v["error"] == execution.ProcessLost, status == 500 && v["code"] == "not_stored":
+		return // its function process was killed, or the connections of the store; no client waits for it
+	case status != 202:
 		w.Errorf("submitted: %d %s", status, text)
 		return
 	}
@@ -220,8 +230,8 @@ func (w *killedWorld) work(ctx context.Context, wait *sync.WaitGroup) {
 	}
 }
 
-// killChildren kills the processes of a gateway.
-func killChildren(gateway int) {
+// children returns the processes that a gateway started.
+func children(gateway int) (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range stats {
 		text, err := os.ReadFile(file)
@@ -232,43 +242,121 @@ func killChildren(gateway int) {
 		fields := strings.Fields(string(rest))
 		if len(fields) > 1 && fields[1] == strconv.Itoa(gateway) {
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
+				pids = append(pids, pid)
 			}
 		}
 	}
+	return pids
 }
 
-// Gateways and function processes are killed at any moment while executions pause, are decided about, get events,
-// sleep, expire, are cancelled and go on. Each execution ends once, each decision counts once, tools get the same key
-// in every attempt, and the chain of records is sound. The state is in a folder, or in a database whose connections are
-// cut at any moment, too.
+// A faulty store is a state whose connections the test breaks.
+type faultyStore struct {
+	// gateways is how many use it at once.
+	gateways int
+	// environment returns the settings of the gateway in a place.
+	environment func(place int) []string
+	// faults are what may happen to the connections of the gateway in a place.
+	faults []func(place int)
+}
+
+// Gateways, function processes and connections of the store are killed at any moment while executions pause, are
+// decided about, get events, sleep, expire, are cancelled and go on. Each execution ends once, each decision counts
+// once, tools get the same key in every attempt, every attempt has its record, and the chain of records is sound. The
+// state is in a folder, a database or a table. Two gateways share the latter two.
 func TestKilledWhileExecutionsWait(t *testing.T) {
 	t.Parallel()
 	t.Run("folder", func(t *testing.T) {
 		t.Parallel()
-		killedWhileExecutionsWait(t, func() {}, lives)
+		killedWhileExecutionsWait(t, lives, faultyStore{1, func(int) []string { return nil }, nil})
 	})
 	t.Run("database", func(t *testing.T) {
 		t.Parallel()
-		if !pgtest.Installed() {
-			t.Skip("Postgres is not installed")
-		}
-		database, err := pgtest.Start()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(database.Stop)
-		url := database.Database(t)
-		cut := func() {
-			database.Exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-				WHERE datname = current_database() AND pid <> pg_backend_pid()`)
-		}
-		killedWhileExecutionsWait(t, cut, lives/2, "AIRLOCK_STATE="+url, "SNAPSHOT_KEYS="+waits.NewKey("k"))
+		killedWhileExecutionsWait(t, lives/2, faultyDatabase(t))
+	})
+	t.Run("table", func(t *testing.T) {
+		t.Parallel()
+		killedWhileExecutionsWait(t, lives/2, faultyTable(t))
 	})
 }
 
-// killedWhileExecutionsWait kills so many gateways, and checks what they leave. cut cuts the connections of the state.
-func killedWhileExecutionsWait(t *testing.T, cut func(), most int, state ...string) {
+// faultyDatabase is a Postgres database.
+func faultyDatabase(t *testing.T) faultyStore {
+	t.Helper()
+	if !pgtest.Installed() {
+		t.Skip("Postgres is not installed")
+	}
+	database, err := pgtest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(database.Stop)
+	direct, key := database.Database(t), waits.NewKey("k")
+	name, _, _ := strings.Cut(direct, "?")
+	var wires [2]*wire
+	for i := range wires {
+		wires[i] = newWire(t, "unix", filepath.Join(database.Dir, ".s.PGSQL.5432"))
+	}
+	environment := func(place int) []string {
+		there := strings.Replace(name, "@/", "@"+wires[place].address+"/", 1)
+		return []string{"AIRLOCK_STATE=" + there + "?sslmode=disable&pool_max_conns=4", "SNAPSHOT_KEYS=" + key}
+	}
+	terminate := func(int) {
+		database.Exec(t, direct, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	}
+	return faultyStore{2, environment, []func(int){
+		func(place int) { wires[place].cut() }, func(place int) { wires[place].loseAnswer() }, terminate,
+	}}
+}
+
+// faultyTable is a DynamoDB table and its bucket.
+func faultyTable(t *testing.T) faultyStore {
+	t.Helper()
+	tables, err := dynamotest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tables == nil {
+		t.Skip(dynamotest.Modules + " is not set: make test-dynamo installs dynalite and sets it")
+	}
+	t.Cleanup(tables.Stop)
+	s3, err := s3test.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s3.Stop)
+	common := append(s3test.Environment(), "SNAPSHOT_KEYS="+waits.NewKey("k"),
+		"AIRLOCK_STATE=dynamodb://"+tables.Table(t)+"?contents=s3://"+s3.Bucket(t)+"/contents")
+	var wires, contents [2]*wire
+	var settings [2][]string
+	for i := range wires {
+		var table, bucket string
+		wires[i], table = httpWire(t, tables.Endpoint)
+		contents[i], bucket = httpWire(t, s3.Endpoint)
+		settings[i] = append(slices.Clone(common), "AWS_ENDPOINT_URL_DYNAMODB="+table, "S3_ENDPOINT="+bucket)
+	}
+	return faultyStore{2, func(place int) []string { return settings[place] }, []func(int){
+		func(place int) { wires[place].cut() }, func(place int) { wires[place].loseAnswer() },
+		func(place int) { contents[place].cut() }, func(place int) { contents[place].loseAnswer() },
+	}}
+}
+
+// number returns the number that a variable of the environment has, or another.
+func number[N int | uint64](t *testing.T, name string, other N) N {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return other
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	return N(n)
+}
+
+// killedWhileExecutionsWait kills so many gateways, and checks what they leave.
+func killedWhileExecutionsWait(t *testing.T, most int, state faultyStore) {
 	t.Helper()
 	tool := &refunder{keys: map[string]int{}}
 	server := httptest.NewServer(tool)
@@ -280,44 +368,31 @@ func killedWhileExecutionsWait(t *testing.T, cut func(), most int, state ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment := []string{"AUDIT_STORE=file://" + store, "RATE_LIMIT_MAX_REQUESTS=1000000",
-		"AIRLOCK_POLICY_FILE=" + rules, "EGRESS_ALLOW=" + strings.TrimPrefix(server.URL, "http://")}
-	environment = append(environment, state...)
 	w := &killedWorld{T: t, tool: server.URL, ended: map[string]string{}, decided: map[string]map[int]string{},
-		ends: map[string]string{}}
-	if n, err := strconv.Atoi(os.Getenv("AIRLOCK_KILLS")); err == nil {
-		most = n
+		ends: map[string]string{}, urls: make([]string, state.gateways)}
+	gateways := make([]*program, state.gateways)
+	begin := func(place int) {
+		gateways[place] = start(t, append([]string{"AUDIT_STORE=file://" + store, "RATE_LIMIT_MAX_REQUESTS=1000000",
+			"AIRLOCK_POLICY_FILE=" + rules, "EGRESS_ALLOW=" + strings.TrimPrefix(server.URL, "http://")},
+			state.environment(place)...)...)
+		w.urls[place] = gateways[place].url
 	}
-	longest := life
-	if d, err := time.ParseDuration(os.Getenv("AIRLOCK_KILL_LIFE")); err == nil {
-		longest = d
+	most, seed := number(t, "AIRLOCK_KILLS", most), number(t, "AIRLOCK_KILL_SEED", rand.Uint64())
+	t.Logf("AIRLOCK_KILL_SEED=%d", seed)
+	for place := range gateways {
+		begin(place)
 	}
 	for n := range most {
-		p := start(t, environment...)
-		w.url = p.url
-		ctx, cancel := context.WithCancel(t.Context())
-		var clients sync.WaitGroup
-		w.work(ctx, &clients)
-		<-time.After(rand.N(longest))
-		if rand.N(3) == 0 {
-			cut()
-			<-time.After(rand.N(100 * time.Millisecond))
-		}
-		if rand.N(4) == 0 {
-			killChildren(p.Process.Pid)
-			<-time.After(rand.N(100 * time.Millisecond))
-		}
-		killed(t, p)
-		cancel()
-		clients.Wait()
-		http.DefaultClient.CloseIdleConnections()
 		if t.Failed() {
-			t.Fatalf("in life %d", n+1)
+			t.Fatalf("in life %d", n)
 		}
+		w.life(rand.New(rand.NewPCG(seed, uint64(n))), gateways, state.faults, begin)
 	}
 
-	p := start(t, environment...)
-	w.url = p.url
+	for place := range gateways[1:] {
+		killed(t, gateways[place+1])
+	}
+	w.urls = w.urls[:1]
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	for deadline := time.Now().Add(2 * time.Minute); len(w.open) > 0; <-look.C {
@@ -331,34 +406,55 @@ func killedWhileExecutionsWait(t *testing.T, cut func(), most int, state ...stri
 	for id := range w.ended {
 		w.look(t.Context(), id, true) // it is still the same
 	}
-	if err := errors.Join(p.Process.Signal(syscall.SIGTERM), p.Wait()); err != nil {
+	if err := errors.Join(gateways[0].Process.Signal(syscall.SIGTERM), gateways[0].Wait()); err != nil {
 		t.Error(err)
 	}
-	w.check(store)
-	tool.mu.Lock()
-	defer tool.mu.Unlock()
-	keys := map[string]string{}
-	for key := range tool.keys {
-		id, _, _ := strings.Cut(key, ":")
-		if before, there := keys[id]; there {
-			t.Errorf("the tool was called with the keys %s and %s", before, key)
-		}
-		keys[id] = key
-	}
+	w.check(store, tool)
 	if code, out, errs := command(t, env(), "audit", "verify", "--store", store); code != 0 {
 		t.Errorf("audit verify: %d\n%s%s", code, out, errs)
 	}
-	t.Logf("%d lives, %d executions ended, %d called the tool, %d were decided about", most, len(w.ended), len(keys),
-		len(w.decided))
+	t.Logf("%d lives, %d executions ended, %d called the tool, %d were decided about", most, len(w.ended),
+		len(tool.keys), len(w.decided))
 }
 
-// check compares the records with what the clients know.
-func (w *killedWorld) check(store string) {
+// life lets clients work while faults happen, and ends with the death of a gateway, which is started again. One gateway
+// of two lives sixteen times as long as the other: it adopts what the other had claimed.
+func (w *killedWorld) life(random *rand.Rand, gateways []*program, faults []func(int), begin func(place int)) {
+	place := len(gateways) - 1
+	if random.IntN(16) == 0 {
+		place = 0
+	}
+	ctx, cancel := context.WithCancel(w.Context())
+	var clients sync.WaitGroup
+	w.work(ctx, &clients)
+	faults = append([]func(int){func(place int) {
+		which := random.Uint64()
+		for i, pid := range children(gateways[place].Process.Pid) {
+			if which>>(i%64)&1 == 1 {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			}
+		}
+	}}, faults...)
+	for range random.IntN(4) {
+		<-time.After(time.Duration(random.IntN(150)) * time.Millisecond)
+		faults[random.IntN(len(faults))](random.IntN(len(gateways)))
+	}
+	<-time.After(time.Duration(random.IntN(150)) * time.Millisecond)
+	killed(w.T, gateways[place])
+	cancel()
+	clients.Wait()
+	http.DefaultClient.CloseIdleConnections()
+	begin(place)
+}
+
+// check compares the records with what the clients and the tool know.
+func (w *killedWorld) check(store string, tool *refunder) {
 	files, err := filepath.Glob(filepath.Join(store, "executions", "*", "*.json"))
 	if err != nil {
 		w.Fatal(err)
 	}
-	statuses, decisions := map[string][]string{}, map[string]map[int][]string{}
+	statuses, decisions, attempts := map[string][]string{}, map[string]map[int][]string{}, map[string]int{}
+	segments, unstored := map[string]int{}, map[string]bool{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -374,6 +470,9 @@ func (w *killedWorld) check(store string) {
 		}
 		if d := r.Decision; d == nil {
 			statuses[id] = append(statuses[id], r.Status)
+			attempts[id]++
+			segments[id] = max(segments[id], r.Segment)
+			unstored[id] = unstored[id] || strings.Contains(r.Error, "could not be stored")
 		} else {
 			if decisions[id] == nil {
 				decisions[id] = map[int][]string{}
@@ -381,11 +480,13 @@ func (w *killedWorld) check(store string) {
 			decisions[id][d.Seq] = append(decisions[id][d.Seq], d.Decision)
 		}
 	}
+	endings := map[string]int{}
 	for id, text := range w.ended {
-		var result struct{ Status string }
+		var result struct{ Status, Error string }
 		if err := json.Unmarshal([]byte(text), &result); err != nil {
 			w.Fatal(err)
 		}
+		endings[result.Status+" "+result.Error]++
 		// The value of a completed execution is in no record. If it was lost, the result says so.
 		lost := strings.Contains(text, "before its result was stored") && slices.Contains(statuses[id], "completed")
 		if !lost && !slices.Contains(statuses[id], result.Status) {
@@ -393,6 +494,24 @@ func (w *killedWorld) check(store string) {
 		}
 		if end, there := w.ends[id]; there && end != result.Status {
 			w.Errorf("%s was acknowledged to be %s, and is %s", id, end, result.Status)
+		}
+	}
+	w.Logf("%d unstored, %d ended: %v", len(unstored), len(w.ended), endings)
+	for id := range unstored {
+		if unstored[id] && segments[id] > 1 {
+			w.Errorf("%s has ended because it could not be stored, and went on", id)
+		}
+	}
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	keys := map[string]string{}
+	for key, calls := range tool.keys {
+		id, _, _ := strings.Cut(key, ":")
+		if before, there := keys[id]; there {
+			w.Errorf("the tool was called with the keys %s and %s", before, key)
+		}
+		if keys[id] = key; calls > attempts[id] {
+			w.Errorf("%s called the tool %d times in %d attempts", id, calls, attempts[id])
 		}
 	}
 	for id, all := range decisions {
