@@ -25,8 +25,8 @@ const (
 	Internal Code = "internal"
 )
 
-// ProcessLost is the error line of an execution whose process ended without an answer, by itself or for unknown reasons.
-// It is a result and not an Error, because the code may have run.
+// ProcessLost is the error line of an execution whose process ended without an answer, by itself or for unknown
+// reasons. It is a result and not an Error, because the code may have run.
 const ProcessLost = "the process that ran the code ended unexpectedly"
 
 // Error is a failure of the platform or of the request, never of the guest. Message may be shown to the caller; the

@@ -19,8 +19,8 @@ const (
 	late = 10 * time.Minute
 )
 
-// maxUnsettled bounds the pauses of which a process does not know whether they are stored. What exceeds it ends as if the
-// process had died.
+// maxUnsettled bounds the pauses of which a process does not know whether they are stored. What exceeds it ends as if
+// the process had died.
 const maxUnsettled = 1000
 
 // ErrUnsettled reports that an execution paused, and that the store does not tell whether it is stored. When the store
@@ -28,8 +28,8 @@ const maxUnsettled = 1000
 var ErrUnsettled = errors.New("it is not known whether the execution is stored")
 
 // An unstored ends executions of callers that waited, whose function recorded a pause, and whose gateway died before it
-// stored them, or lost the store meanwhile. A job in the place of such an execution ends it, so that it ends once however many processes look, and
-// cannot be stored any more.
+// stored them, or lost the store meanwhile. A job in the place of such an execution ends it, so that it ends once
+// however many processes look, and cannot be stored any more.
 type unstored struct{ q *Queue }
 
 // end ends all of them.
@@ -88,7 +88,8 @@ func (u unstored) submit(ctx context.Context, job execution.Job) error {
 		}
 	}
 	ending := job
-	ending.Snapshot, ending.Request = nil, execution.Request{Code: job.Request.Main(), Language: job.Request.MainLanguage()}
+	ending.Snapshot = nil
+	ending.Request = execution.Request{Code: job.Request.Main(), Language: job.Request.MainLanguage()}
 	if unending := u.q.endPaused(&ending, execution.Failed,
 		"the execution paused and could not be stored; it has ended", callerOf(job)); unending != nil {
 		return errors.Join(unending, err)
