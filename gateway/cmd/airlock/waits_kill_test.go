@@ -28,9 +28,13 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// lives is the number of gateways that are started and killed, unless AIRLOCK_KILLS sets another. What is killed, and
-// when, depends on a seed that the test prints, and that AIRLOCK_KILL_SEED sets.
-const lives = 8
+const (
+	// lives is the number of gateways that are started and killed, unless AIRLOCK_KILLS sets another. What is killed, and
+	// when, depends on a seed that the test prints, and that AIRLOCK_KILL_SEED sets.
+	lives = 8
+	// checking is the time that is left for the checks before the test times out: the last life begins earlier.
+	checking = 5 * time.Minute
+)
 
 // The code of the executions in the test. Each waits at least once.
 var waitingCode = []string{
@@ -305,7 +309,7 @@ func faultyDatabase(t *testing.T) faultyStore {
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 	}
 	return faultyStore{2, environment, []func(int){
-		func(place int) { wires[place].cut() }, func(place int) { wires[place].loseAnswer() }, terminate,
+		func(place int) { wires[place].cut() }, func(place int) { wires[place].loseAnswers() }, terminate,
 	}}
 }
 
@@ -336,8 +340,8 @@ func faultyTable(t *testing.T) faultyStore {
 		settings[i] = append(slices.Clone(common), "AWS_ENDPOINT_URL_DYNAMODB="+table, "S3_ENDPOINT="+bucket)
 	}
 	return faultyStore{2, func(place int) []string { return settings[place] }, []func(int){
-		func(place int) { wires[place].cut() }, func(place int) { wires[place].loseAnswer() },
-		func(place int) { contents[place].cut() }, func(place int) { contents[place].loseAnswer() },
+		func(place int) { wires[place].cut() }, func(place int) { wires[place].loseAnswers() },
+		func(place int) { contents[place].cut() }, func(place int) { contents[place].loseAnswers() },
 	}}
 }
 
@@ -382,9 +386,17 @@ func killedWhileExecutionsWait(t *testing.T, most int, state faultyStore) {
 	for place := range gateways {
 		begin(place)
 	}
-	for n := range most {
+	n := 0
+	for ; n < most; n++ {
+		if deadline, ok := t.Deadline(); ok && time.Until(deadline) < checking {
+			t.Logf("the time is over after %d lives", n)
+			break
+		}
 		if t.Failed() {
 			t.Fatalf("in life %d", n)
+		}
+		if n%100 == 99 {
+			t.Logf("%d lives", n)
 		}
 		w.life(rand.New(rand.NewPCG(seed, uint64(n))), gateways, state.faults, begin)
 	}
@@ -413,7 +425,7 @@ func killedWhileExecutionsWait(t *testing.T, most int, state faultyStore) {
 	if code, out, errs := command(t, env(), "audit", "verify", "--store", store); code != 0 {
 		t.Errorf("audit verify: %d\n%s%s", code, out, errs)
 	}
-	t.Logf("%d lives, %d executions ended, %d called the tool, %d were decided about", most, len(w.ended),
+	t.Logf("%d lives, %d executions ended, %d called the tool, %d were decided about", n, len(w.ended),
 		len(tool.keys), len(w.decided))
 }
 

@@ -13,9 +13,8 @@ import (
 type wire struct {
 	address string
 
-	mu    sync.Mutex
-	ends  map[*net.TCPConn]bool // the gateway's ends
-	loses bool                  // the next answer is lost with its connection
+	mu   sync.Mutex
+	ends map[*net.TCPConn]bool // the gateway's ends; true for one whose next answer is lost
 }
 
 // newWire returns a wire to an address.
@@ -64,11 +63,13 @@ func (w *wire) cut() {
 	}
 }
 
-// loseAnswer has the next answer lost: the server has done what was asked, and the connection is reset.
-func (w *wire) loseAnswer() {
+// loseAnswers has each connection reset in place of its next answer, when the server has done what was asked.
+func (w *wire) loseAnswers() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.loses = true
+	for end := range w.ends {
+		w.ends[end] = true
+	}
 }
 
 // reset closes a connection so that its peer gets a reset.
@@ -85,7 +86,7 @@ func (w *wire) carry(end *net.TCPConn, network, to string) {
 		return
 	}
 	w.mu.Lock()
-	w.ends[end] = true
+	w.ends[end] = false
 	w.mu.Unlock()
 	var asks sync.WaitGroup
 	asks.Go(func() {
@@ -96,8 +97,7 @@ func (w *wire) carry(end *net.TCPConn, network, to string) {
 	for {
 		n, err := server.Read(buffer)
 		w.mu.Lock()
-		lost := n > 0 && w.loses
-		w.loses = w.loses && !lost
+		lost := w.ends[end]
 		w.mu.Unlock()
 		if lost || err != nil {
 			break
