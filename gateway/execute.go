@@ -106,7 +106,11 @@ func (e *executor) keepStep(ctx context.Context, r *run, result execution.Result
 	if len(result.Snapshot) > 0 && result.Status == execution.Completed {
 		err := r.KeepStep(ctx, result)
 		if known := (*api.Problem)(nil); err != nil && !errors.As(err, &known) {
-			err = notStored("the step ran, and what it changed in its session could not be stored", err)
+			what := "the step ran, and it is not known whether what it changed in its session was stored"
+			if jobs.StoresNothing(err) {
+				what = "the step ran, and what it changed in its session could not be stored"
+			}
+			err = notStored(what, err)
 		}
 		if err != nil {
 			return r.unfinished(), err

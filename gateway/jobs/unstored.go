@@ -83,7 +83,7 @@ func (u unstored) replace(ctx context.Context, ending execution.Job) error {
 func (u unstored) submit(ctx context.Context, job execution.Job) error {
 	var err error
 	for range 3 {
-		if err = u.q.cfg.Store.Submit(ctx, job); err == nil || storesNothing(err) {
+		if err = u.q.cfg.Store.Submit(ctx, job); err == nil || StoresNothing(err) {
 			return err
 		}
 	}
@@ -102,8 +102,8 @@ func (u unstored) submit(ctx context.Context, job execution.Job) error {
 	return errors.Join(ErrUnsettled, err)
 }
 
-// storesNothing reports whether nothing was stored, judging by an error of Submit.
-func storesNothing(err error) bool {
+// StoresNothing reports whether a change was certainly not stored, judging by the error of a Store.
+func StoresNothing(err error) bool {
 	var (
 		quota *execution.QuotaError
 		fault *execution.StoreError
