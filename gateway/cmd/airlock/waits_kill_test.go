@@ -145,7 +145,7 @@ func (w *killedWorld) look(ctx context.Context, id string, end bool) {
 		return
 	}
 	pending, _ := v["waiting"].([]any)
-	if !end && rand.N(20) == 0 {
+	if doomed := strings.Contains("0123", id[len(id)-1:]); doomed && !end && rand.N(20) == 0 {
 		if status, v, _, ok = w.ask(ctx, "DELETE", "/api/executions/"+id, ""); ok && status == 200 && final(v["status"]) {
 			w.mu.Lock()
 			w.ends[id] = fmt.Sprint(v["status"])
