@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/waits"
@@ -225,6 +227,31 @@ func TestResultIsGivenUpAtTheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A segment whose processes die is repeated at once, then after growing pauses, and ends after ten repetitions.
+func TestRepetitionsPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &away{job: execution.Job{ID: id(1), Status: execution.Queued}}
+		store.job.Wait = &execution.Wait{Segment: 2}
+		q := store.on(t, execution.Result{Status: execution.Queued}, io.Discard)
+		var pauses []string
+		for store.job.Status == execution.Queued && len(pauses) < 20 {
+			store.job.NotBefore = time.Now()
+			if err := q.RunDue(t.Context(), id(1)); err != nil {
+				t.Fatal(err)
+			}
+			pauses = append(pauses, time.Until(store.job.NotBefore).String())
+		}
+		want := []string{"0s", "750ms", "1.5s", "3s", "6s", "12s", "24s", "30s", "30s", "30s", "0s"}
+		if diff := cmp.Diff(want, pauses); diff != "" {
+			t.Error(diff)
+		}
+		if store.job.Status != execution.Failed || !strings.Contains(string(store.job.Result), "died too often") {
+			t.Errorf("it is %s: %s", store.job.Status, store.job.Result)
+		}
+	})
 }
 
 // A result that can never be stored ends its job as failed. A job that is gone is in the log.

@@ -57,7 +57,7 @@ type killedWorld struct {
 	ended   map[string]string         // the results, by execution
 	decided map[string]map[int]string // the decisions that a gateway acknowledged
 	ends    map[string]string         // what a gateway said about executions that it cancelled
-	urls    []string                  // of the gateways; "" for one that was killed
+	urls    []string                  // of the gateways
 }
 
 // gateway returns the URL of a gateway. It may have been killed.
