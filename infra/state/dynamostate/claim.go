@@ -186,15 +186,16 @@ func (s *Store) claimedItem(id string) item {
 	return nil
 }
 
-// letGo forgets the claim of a job that this process no longer runs.
-func (s *Store) letGo(id string) {
+// letGo forgets the claim by which a job had an owner, if it is this process's. Another claim of the same job may be on
+// its way.
+func (s *Store) letGo(owner string) {
+	process, by, _ := strings.Cut(owner, ".")
+	if process != s.id {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for by, c := range s.held {
-		if c.id == id {
-			delete(s.held, by)
-		}
-	}
+	delete(s.held, by)
 }
 
 // Orphans returns the running jobs of processes that have died, and those that this process claimed without receiving

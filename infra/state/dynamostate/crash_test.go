@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -301,5 +302,51 @@ func TestAnswerLost(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// A process changes a job while its own claim of that job is on its way. The claim succeeds, and the job is no orphan.
+func TestChangeDuringClaim(t *testing.T) {
+	t.Parallel()
+	const id = "exec_0000000001"
+	state := newFleet(t)
+	to, err := url.Parse(server.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}
+	var s *dynamostate.Store
+	var claiming sync.Once
+	armed := make(chan struct{})
+	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-armed:
+			if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".UpdateItem") {
+				claiming.Do(func() {
+					_, err := s.ChangeJob(t.Context(), id, func(j *execution.Job) error { j.Cancel = true; return nil })
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		default:
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(between.Close)
+	s = state.open(t, between.URL, 4)
+	if err := s.Submit(t.Context(), execution.Job{ID: id, Tenant: "t", Status: execution.Queued}); err != nil {
+		t.Fatal(err)
+	}
+	close(armed)
+	job, err := s.Claim(t.Context(), state.Now(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if job.Status != execution.Running || !job.Cancel {
+		t.Errorf("%+v", job)
+	}
+	if orphans, err := s.Orphans(t.Context()); err != nil || len(orphans) > 0 {
+		t.Errorf("%d orphans, %v", len(orphans), err)
 	}
 }

@@ -213,6 +213,7 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 	var grew int64
 	var until time.Time
 	var result charge
+	var owner string
 	err := s.change(ctx, jobKey(id), token(), s.claimedItem(id), func(it item, there bool) (err error) {
 		if !there {
 			return execution.ErrNotFound
@@ -221,6 +222,7 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 			return err
 		}
 		was := job
+		owner = was.Owner
 		if err := fn(&job); err != nil {
 			return err
 		}
@@ -252,7 +254,7 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		}
 	}
 	if err == nil && job.Status != execution.Running {
-		s.letGo(id)
+		s.letGo(owner)
 	}
 	return job, err
 }

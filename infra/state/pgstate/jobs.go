@@ -258,6 +258,7 @@ func (s *Store) startBefore(now time.Time) time.Time {
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
 	var job execution.Job
 	var refused error
+	var owned string // the token of the claim by which the job had its owner
 	token := rand.Text()
 	known := s.jobs.rowOf(id) // it saves a read, if nobody has changed the job since its claim
 	err := s.do(ctx, func(ctx context.Context) error {
@@ -275,6 +276,7 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		if job, err = row.job(); err != nil {
 			return err
 		}
+		owned = row.claim
 		before := len(job.Snapshot)
 		if refused = fn(&job); refused != nil {
 			return nil
@@ -288,7 +290,7 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		return job, onlyOne(refused, err)
 	}
 	if job.Status != execution.Running {
-		s.letGo(id)
+		s.jobs.letGo(owned)
 	}
 	return job, nil
 }
@@ -313,15 +315,4 @@ func (s *Store) write(ctx context.Context, job execution.Job, row *jobRow, token
 		return err
 	}
 	return s.makeRoomForResults(ctx, job.Tenant, job.ID)
-}
-
-// letGo forgets the claim of a job that this process no longer runs.
-func (s *Store) letGo(id string) {
-	s.jobs.mu.Lock()
-	defer s.jobs.mu.Unlock()
-	for token, c := range s.jobs.claims {
-		if c.row != nil && string(c.row.id) == id {
-			delete(s.jobs.claims, token)
-		}
-	}
 }

@@ -113,6 +113,13 @@ func (h *held) dropUnheld(tokens []string) {
 	}
 }
 
+// letGo forgets a claim, if it is this process's. Another claim of the same job may have succeeded since.
+func (h *held) letGo(token string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.claims, token)
+}
+
 // rowOf returns the row of a job that this process claimed, or nil. It is returned once.
 func (h *held) rowOf(id string) *jobRow {
 	h.mu.Lock()
