@@ -153,6 +153,12 @@ func startHeard(t testing.TB, log io.Writer, environment ...string) *program {
 // startGiven is startHeard with open files that the program inherits.
 func startGiven(t testing.TB, log io.Writer, files []*os.File, environment ...string) *program {
 	t.Helper()
+	return serving(t, tryStart(t, log, files, environment...))
+}
+
+// tryStart starts airlock serve. The program has no URL if it ended instead.
+func tryStart(t testing.TB, log io.Writer, files []*os.File, environment ...string) *program {
+	t.Helper()
 	dir := t.TempDir()
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -161,13 +167,27 @@ func startGiven(t testing.TB, log io.Writer, files []*os.File, environment ...st
 	cache = filepath.Join(cache, "airlock")
 	cmd := exec.Command(os.Args[0], "serve")
 	cmd.Stderr, cmd.ExtraFiles = log, files
-	return startCommand(t, dir, cmd,
+	return tryCommand(t, dir, cmd,
 		append([]string{"AIRLOCK_TEST_AS_PROGRAM=1", "PORT=0", "FUNCTION_PROCESSES=1", "AIRLOCK_CACHE_DIR=" + cache},
 			environment...))
 }
 
 // startCommand runs a command in a folder until it says that it serves.
 func startCommand(t testing.TB, dir string, cmd *exec.Cmd, environment []string) *program {
+	t.Helper()
+	return serving(t, tryCommand(t, dir, cmd, environment))
+}
+
+// serving fails the test unless a program serves.
+func serving(t testing.TB, p *program) *program {
+	t.Helper()
+	if p.url == "" {
+		t.Fatalf("it did not start:\n%s", p.start)
+	}
+	return p
+}
+
+func tryCommand(t testing.TB, dir string, cmd *exec.Cmd, environment []string) *program {
 	t.Helper()
 	cmd.Dir, cmd.Env = dir, environment
 	if cmd.Stderr == nil {
@@ -197,8 +217,8 @@ func startCommand(t testing.TB, dir string, cmd *exec.Cmd, environment []string)
 			return p
 		}
 	}
-	t.Fatalf("it did not start:\n%s", p.start)
-	return nil
+	p.url = ""
+	return p
 }
 
 func (p *program) post(ctx context.Context, t *testing.T, path, body string, headers ...string) (int, map[string]any) {

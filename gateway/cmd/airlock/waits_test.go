@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -40,6 +41,9 @@ func killed(t *testing.T, p *program) {
 		t.Fatal(err)
 	}
 	_ = p.Wait() // it was killed
+	if ended, ok := p.ProcessState.Sys().(syscall.WaitStatus); ok && !ended.Signaled() {
+		t.Errorf("the gateway ended by itself: %v", p.ProcessState)
+	}
 }
 
 // An execution waits for an approval, for an event and for a sleep while its gateways are killed. It completes with the
