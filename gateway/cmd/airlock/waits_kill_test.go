@@ -513,7 +513,7 @@ func (w *killedWorld) check(store string, tool *refunder) {
 			w.Errorf("%s was acknowledged to be %s, and is %s", id, end, result.Status)
 		}
 	}
-	w.Logf("%d unstored, %d ended: %v", len(unstored), len(w.ended), endings)
+	w.Logf("they ended so: %v", endings)
 	for id := range unstored {
 		if unstored[id] && segments[id] > 1 {
 			w.Errorf("%s has ended because it could not be stored, and went on", id)
