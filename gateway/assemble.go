@@ -109,7 +109,7 @@ func newExecutor(
 	if e.results, err = results.New[results.Finished](cfg.Results.Most, cfg.Results.Bytes); err != nil {
 		return nil, err
 	}
-	if e.pure, err = results.New[execution.Result](cfg.Results.Most, cfg.Results.Bytes); err != nil {
+	if e.pure, err = newPureResults(cfg, deps.Functions.Generation); err != nil {
 		return nil, err
 	}
 	if deps.State != nil {

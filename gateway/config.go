@@ -109,6 +109,9 @@ type Functions struct {
 	Engines func() []EngineState
 	// Packages returns the npm packages that code may import, by name. Their tiers are not set.
 	Packages func() []PackageState
+	// Generation returns how often all of them were replaced because what they start with has changed: packages, policy,
+	// attached servers. A result of an earlier generation is not reused.
+	Generation func() uint64
 	// Writes measures the audit records that the gateway stores for them.
 	Writes *meter.Writes
 }

@@ -34,9 +34,9 @@ type executor struct {
 	records   Records
 	redact    func(*audit.Record) // may be nil
 	results   *results.Store[results.Finished]
-	pure      *results.Store[execution.Result] // by identity
-	registry  *registry.Registry               // nil without state
-	park      parker                           // nil where nothing may pause
+	pure      pureResults
+	registry  *registry.Registry // nil without state
+	park      parker             // nil where nothing may pause
 	activity  *dashboard.Activity
 	meter     *meter.Meter
 	tracer    trace.Tracer // may be nil

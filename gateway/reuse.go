@@ -2,13 +2,34 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/results"
 )
 
-// identity returns a key that equal executions share: the same tenant, request and grants. It is "" for an execution
-// whose result may not be reused.
+// pureResults are the results that identical executions return, by their identity.
+type pureResults struct {
+	*results.Store[execution.Result]
+	generation func() uint64 // that of Functions; may be nil
+}
+
+func newPureResults(cfg Config, generation func() uint64) (pureResults, error) {
+	kept, err := results.New[execution.Result](cfg.Results.Most, cfg.Results.Bytes)
+	return pureResults{kept, generation}, err
+}
+
+// key returns the key of an execution with an identity. It is "" if that is.
+func (p pureResults) key(identity string) string {
+	if identity == "" || p.generation == nil {
+		return identity
+	}
+	return string(binary.BigEndian.AppendUint64([]byte(identity), p.generation()))
+}
+
+// identity returns what equal executions share: the same tenant, request and grants. It is "" for an execution whose
+// result may not be reused.
 func (r *run) identity() string {
 	q := r.Request
 	if q.Debug != nil {
@@ -38,7 +59,7 @@ func (e *executor) reuse(r *run) (execution.Result, bool) {
 	if r.Fresh {
 		return execution.Result{}, false
 	}
-	r.reuseKey = r.identity()
+	r.reuseKey = e.pure.key(r.identity())
 	result, ok := e.pure.Get(r.reuseKey)
 	if !ok {
 		return execution.Result{}, false

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/process"
@@ -32,6 +33,8 @@ type Fleet struct {
 	spare  int    // further places, as queue.Config defines them
 	pool   *Pool  // nil on Lambda
 	Where  string // describes the fleet to people
+
+	renewals atomic.Uint64
 }
 
 // OpenFleet opens the fleet that INVOKER names. It must be closed.
@@ -216,6 +219,7 @@ func (f *Fleet) renew() {
 	if f.pool != nil {
 		f.pool.Renew()
 	}
+	f.renewals.Add(1) // from now on, no execution begins in an older process
 }
 
 // described returns where executions run and, once the first process has reported, behind which walls.
@@ -228,7 +232,7 @@ func (f *Fleet) described(confined *WallWatch) string {
 
 // functions returns what the functions of this machine report.
 func (f *Fleet) functions() gateway.Functions {
-	out := gateway.Functions{Fleet: f.state(), Engines: f.engines()}
+	out := gateway.Functions{Fleet: f.state(), Engines: f.engines(), Generation: f.renewals.Load}
 	if f.pool != nil {
 		out.Writes = f.pool.writes
 	}

@@ -130,12 +130,16 @@ func TestNpmPackages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const later = `{"code":"import l from 'later'; l"}`
+	if got := result(later); got != nil {
+		t.Errorf("before the reload, it is %v", got)
+	}
 	hangUp()
 	until(t, "the new package in the list", func() bool {
 		return strings.Join(names(), " ") == "later@1.0.0 lodash@4.17.21"
 	})
 	until(t, "the new package in a function process", func() bool {
-		return result(`{"code":"import l from 'later'; l"}`) == 7.0
+		return result(later) == 7.0
 	})
 	archive := filepath.Join(folder, "archives", "later@1.0.0.tgz")
 	if err := os.WriteFile(archive, []byte("damaged"), 0o600); err != nil {
@@ -155,7 +159,7 @@ func TestNpmPackages(t *testing.T) {
 	if got := result(run); got != 3.0 {
 		t.Errorf("with a damaged package, another one runs to %v", got)
 	}
-	_, v := p.post(t.Context(), t, "/api/execute", `{"code":"import l from 'later'; l"}`)
+	_, v := p.post(t.Context(), t, "/api/execute", later)
 	if text, _ := v["error"].(string); !strings.Contains(text, "'later'") || !strings.Contains(text, "damaged") {
 		t.Errorf("%v", v)
 	}
