@@ -51,6 +51,12 @@ func costlyAnswers() map[string]execution.Result {
 		printed.Logs = append(printed.Logs, execution.Log{Level: "log", Message: repeat("\x01", 1000)})
 	}
 	out["console text"] = printed
+	calls := value("null")
+	for range 10_000 {
+		calls.Logs = append(calls.Logs, execution.Log{Level: "error", Message: repeat("x", 100)})
+		calls.Output += repeat("x", 100) + "\n"
+	}
+	out["console calls"] = calls
 	both := value(`"` + repeat(`\"`, full/2-1) + `"`)
 	both.Output = repeat(`"`, full)
 	out["value and console text"] = both
@@ -63,6 +69,7 @@ type answerServer struct {
 	result   atomic.Pointer[execution.Result]
 	receiver *httptest.Server
 	called   chan struct{}
+	context  string // a context of E2B
 }
 
 func newAnswerServer(t testing.TB) *answerServer {
@@ -76,10 +83,15 @@ func newAnswerServer(t testing.TB) *answerServer {
 	a.set(execution.Result{Result: json.RawMessage("1")})
 	a.served = kept(t, options{
 		attached: offering{},
-		config:   gateway.Config{Callbacks: callbacks.Rules{OpenedHosts: []string{"127.0.0.1"}}},
+		config: gateway.Config{
+			Callbacks: callbacks.Rules{OpenedHosts: []string{"127.0.0.1"}}, SnapshotKeys: snapshotKeys(t),
+		},
 		invoke: func(_ context.Context, inv execution.Invocation, _ func(execution.Log)) (execution.Reply, error) {
 			result := *a.result.Load()
 			result.ID, result.Status, result.Engine, result.Policy = inv.ID, execution.Completed, "quickjs", "standard"
+			if inv.Session != nil {
+				result.Snapshot, result.EngineBuild = []byte("s"), "b"
+			}
 			return execution.Reply{Recorded: true, Result: result}, nil
 		},
 	})
@@ -88,6 +100,7 @@ func newAnswerServer(t testing.TB) *answerServer {
 			t.Fatalf("%s", got.body)
 		}
 	}
+	a.context = strings.TrimPrefix(a.session(t, "{}"), "/api/sessions/")
 	return a
 }
 
@@ -103,6 +116,10 @@ func answerEndpoints() map[string]func(t testing.TB, a *answerServer) {
 		return plain("POST", "/mcp", messageFor(tool, arguments), headers...)
 	}
 	return map[string]func(testing.TB, *answerServer){
+		"Piston": plain("POST", "/api/v2/execute", `{"language":"js","version":"*","files":[{"content":"1"}]}`),
+		"E2B": func(t testing.TB, a *answerServer) {
+			a.fetch(t, "POST", "/api/e2b/execute", `{"code":"1","context_id":"`+a.context+`"}`)
+		},
 		"execute":         plain("POST", "/api/execute", `{"code":"1"}`),
 		"stream":          plain("POST", "/api/execute/stream", `{"code":"1"}`),
 		"saved function":  plain("POST", "/api/functions/g/invoke", `{}`),

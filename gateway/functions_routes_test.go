@@ -55,7 +55,7 @@ func tenantToken(t *testing.T, subject, tenant, scope string) string {
 
 func tokens(t *testing.T) authn.Config { return authn.Config{APIKey: apiKey, Keys: hs256(t)} }
 
-func want(t *testing.T, a answer, status int, parts ...string) answer {
+func want(t testing.TB, a answer, status int, parts ...string) answer {
 	t.Helper()
 	if a.StatusCode != status {
 		t.Fatalf("%s %s: status %d, want %d\n%s", a.Request.Method, a.Request.URL, a.StatusCode, status, a.body)

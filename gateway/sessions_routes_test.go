@@ -65,7 +65,7 @@ func consoles(t *testing.T, o options) (*served, *console) {
 }
 
 // session makes a session and returns its path.
-func (s *served) session(t *testing.T, body string, headers ...string) string {
+func (s *served) session(t testing.TB, body string, headers ...string) string {
 	t.Helper()
 	a := want(t, s.do(t, "POST", "/api/sessions", body, headers...), 201, `"steps":0`, `"running":false`)
 	path := "/api/sessions/" + a.json(t)["id"].(string)

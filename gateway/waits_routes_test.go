@@ -87,7 +87,7 @@ func refund(seq int) execution.Waiting {
 		Args: json.RawMessage(`{"order":7}`)}
 }
 
-func snapshotKeys(t *testing.T) *waits.Keys {
+func snapshotKeys(t testing.TB) *waits.Keys {
 	t.Helper()
 	k, err := waits.ParseKeys(waits.NewKey("test"))
 	if err != nil {

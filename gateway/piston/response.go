@@ -62,13 +62,15 @@ func errorOf(r execution.Result) string {
 // stageOf returns the run stage of a result.
 func stageOf(r execution.Result) stage {
 	s := stage{Output: r.Output, Memory: r.Usage.MemoryBytes, CPUTime: r.Usage.CPUMs, WallTime: r.Usage.WallMs}
+	var stdout, stderr strings.Builder
 	for _, text := range api.ConsoleOf(r) {
 		if text.Error {
-			s.Stderr += text.Text
+			stderr.WriteString(text.Text)
 		} else {
-			s.Stdout += text.Text
+			stdout.WriteString(text.Text)
 		}
 	}
+	s.Stdout, s.Stderr = stdout.String(), stderr.String()
 	if r.Exception != nil {
 		s.fail(strings.TrimPrefix(r.Exception.Name+": "+r.Exception.Message, ": ") + "\n" + r.Exception.Stack)
 	}
