@@ -127,6 +127,9 @@ func TestOwnCostsOfInterpreter(t *testing.T) {
 			s.bounded(t, "POST", path, "{"+members+"}", session)
 		}
 	}
+	for _, code := range []string{repeat("f(1234, 'text', a.b);", 4<<20/21-10), repeat("x", 16<<20-400)} {
+		s.bounded(t, "POST", "/api/e2b/execute", `{"code":"`+code+`"}`, session)
+	}
 }
 
 // A caller has no more contexts and sandboxes than sessions.

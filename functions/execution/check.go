@@ -46,6 +46,14 @@ func ParseMemory(s string) (int64, error) {
 	return int64(bytes), nil
 }
 
+// CheckCode returns an error for a text that cannot be the code of a request. It is an *Error.
+func CheckCode(code string) error {
+	if err := checkCode(code); err != nil {
+		return err
+	}
+	return nil
+}
+
 func checkCode(code string) *Error {
 	switch {
 	case strings.TrimSpace(code) == "":

@@ -14,7 +14,7 @@ import (
 )
 
 type wireExecution struct {
-	Code      string          `json:"code"`
+	Code      string          `json:"code"` // a stand-in for a long one
 	ContextID string          `json:"context_id"`
 	Language  string          `json:"language"`
 	EnvVars   json.RawMessage `json:"env_vars"`
@@ -87,27 +87,38 @@ func (h *Handlers) step(c *fiber.Ctx, session string, request execution.Request,
 
 // readExecution returns the context that a request names, or "", and the execution request.
 func readExecution(body []byte) (context string, request execution.Request, err error) {
-	var w wireExecution
-	if err := api.DecodeLoose(body, &w, "code, context_id and language are strings"); err != nil {
+	loose, err := execution.DecodeLoose(body, func(member string, depth int) bool { return member == "code" && depth == 1 })
+	if err != nil {
 		return "", request, err
 	}
-	request, err = w.request()
+	var w wireExecution
+	if err := api.DecodeLoose(loose.Short(), &w, "code, context_id and language are strings"); err != nil {
+		return "", request, err
+	}
+	var whole struct {
+		Code execution.Text `json:"code"`
+	}
+	if err := loose.Texts(&whole); err != nil {
+		return "", request, err
+	}
+	request, err = w.request(whole.Code)
 	return w.ContextID, request, err
 }
 
-// request returns the execution request. It obeys the rules of every other one.
-func (w wireExecution) request() (execution.Request, error) {
+// request returns the execution request. Its code obeys the rules of every other one.
+func (w wireExecution) request(given execution.Text) (execution.Request, error) {
 	if w.ContextID != "" && w.Language != "" {
 		return execution.Request{}, api.Invalid("language", "cannot be given together with context_id")
 	}
 	if _, err := normalize(w.Language); err != nil {
 		return execution.Request{}, err
 	}
-	code, err := setVariables("env_vars", w.EnvVars)
+	variables, err := setVariables("env_vars", w.EnvVars)
 	if err != nil {
 		return execution.Request{}, err
 	}
-	return execution.DecodeRequest(api.Raw(execution.Request{Code: code + w.Code, Language: "typescript"}))
+	r := execution.Request{Code: variables + string(given), Language: "typescript"}
+	return r, execution.CheckCode(r.Code)
 }
 
 // An output is a line of a response. The type decides which members it has.
