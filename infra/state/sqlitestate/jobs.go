@@ -17,9 +17,10 @@ import (
 
 const (
 	ownersFolder = "owners"
-	// jobColumns are the columns of a job. A result from before there were results is in the job's row.
+	// jobColumns are the columns of a job. A result from before there were results is in the job's row, and so is a
+	// snapshot from before there were snapshots.
 	jobColumns = "doc, request, coalesce(nullif(result, x''), (SELECT r.result FROM results r WHERE r.seq = jobs.seq)), " +
-		"snapshot"
+		"coalesce(snapshot, (SELECT s.snapshot FROM snapshots s WHERE s.seq = jobs.seq))"
 )
 
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
@@ -35,10 +36,10 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	}
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO jobs
-			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request, snapshot)
-			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
+			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?) ON CONFLICT (id) DO NOTHING`,
 			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(dueAt(job)), doc,
-			request, orNone(job.Snapshot))
+			request)
 		if err != nil {
 			return err
 		}
@@ -47,6 +48,11 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 		}
 		if len(job.Result) > 0 {
 			if err := writeResult(ctx, tx, job); err != nil {
+				return err
+			}
+		}
+		if len(job.Snapshot) > 0 {
+			if err := writeSnapshot(ctx, tx, job.ID, job.Snapshot); err != nil {
 				return err
 			}
 		}
@@ -151,8 +157,9 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 			if err != nil {
 				return err
 			}
+			was := job
 			job.Status, job.Owner, job.StartedAt = execution.Running, s.owner, now.UTC()
-			if err := s.write(ctx, tx, job, job.Result); err != nil {
+			if err := s.write(ctx, tx, job, was); err != nil {
 				return err
 			}
 			jobs = append(jobs, job)
@@ -201,20 +208,20 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		if job, err = scanJob(tx.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id)); err != nil {
 			return err
 		}
-		before, result := len(job.Snapshot), job.Result
+		was := job
 		if err := fn(&job); err != nil {
 			return err
 		}
-		if err := s.write(ctx, tx, job, result); err != nil {
+		if err := s.write(ctx, tx, job, was); err != nil {
 			return err
 		}
-		return s.sessionWithin(ctx, tx, job, int64(len(job.Snapshot)-before))
+		return s.sessionWithin(ctx, tx, job, int64(len(job.Snapshot)-len(was.Snapshot)))
 	})
 	return job, err
 }
 
-// write stores a job that is there. was is the result that is stored.
-func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job, was []byte) error {
+// write stores a job that is there. was is the job as it is stored, of which the result and the snapshot count.
+func (s *Store) write(ctx context.Context, tx *sql.Tx, job, was execution.Job) error {
 	doc, err := json.Marshal(job)
 	if err != nil {
 		return err
@@ -225,15 +232,22 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job execution.Job, was []
 	}
 	// Nobody needs the request and the snapshot of a job that has ended.
 	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?,
-		ended = ?6, doc = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END,
-		snapshot = CASE WHEN ?6 IS NULL THEN ? END WHERE id = ?`,
-		string(job.Status), millis(dueAt(job)), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc,
-		orNone(job.Snapshot), job.ID)
+		ended = ?6, doc = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END WHERE id = ?`,
+		string(job.Status), millis(dueAt(job)), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc, job.ID)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(job.Result, was) {
+	if !bytes.Equal(job.Result, was.Result) {
 		if err := writeResult(ctx, tx, job); err != nil {
+			return err
+		}
+	}
+	snapshot := job.Snapshot
+	if !job.EndedAt.IsZero() {
+		snapshot = nil
+	}
+	if !bytes.Equal(snapshot, was.Snapshot) {
+		if err := writeSnapshot(ctx, tx, job.ID, snapshot); err != nil {
 			return err
 		}
 	}
@@ -250,6 +264,20 @@ func writeResult(ctx context.Context, tx *sql.Tx, job execution.Job) error {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "UPDATE jobs SET result = NULL, result_bytes = ? WHERE id = ?", len(job.Result), job.ID)
+	return err
+}
+
+// writeSnapshot replaces the stored snapshot of a job. An empty one is deleted.
+func writeSnapshot(ctx context.Context, tx *sql.Tx, id string, snapshot []byte) error {
+	statement, args := "DELETE FROM snapshots WHERE seq = (SELECT seq FROM jobs WHERE id = ?)", []any{id}
+	if len(snapshot) > 0 {
+		statement = "INSERT OR REPLACE INTO snapshots (seq, snapshot) VALUES ((SELECT seq FROM jobs WHERE id = ?), ?)"
+		args = append(args, snapshot)
+	}
+	if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE jobs SET snapshot = NULL, snapshot_bytes = ? WHERE id = ?", len(snapshot), id)
 	return err
 }
 

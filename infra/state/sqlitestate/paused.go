@@ -34,18 +34,10 @@ func (s *Store) sessionWithin(ctx context.Context, tx *sql.Tx, job execution.Job
 		kindRunning)
 }
 
-// orNone returns nil, which is stored as NULL, for an empty value.
-func orNone(b []byte) any {
-	if len(b) == 0 {
-		return nil
-	}
-	return b
-}
-
 // PausedBuilds returns how many paused executions and sessions each engine build has a snapshot of.
 func (d *database) PausedBuilds(ctx context.Context) (counts map[string]int, err error) {
 	err = d.read(ctx, func() (err error) {
-		counts, err = pausedBuilds(ctx, d.db)
+		counts, err = pausedBuilds(ctx, d.db, true)
 		return err
 	})
 	return counts, err
@@ -64,16 +56,22 @@ func PausedBuilds(ctx context.Context, dir string) (counts map[string]int, err e
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var columns int
-	const query = "SELECT count(*) FROM pragma_table_info('jobs') WHERE name IN ('doc', 'status', 'snapshot')"
+	const query = "SELECT count(*) FROM pragma_table_info('jobs') WHERE name IN ('doc', 'status', 'snapshot', " +
+		"'snapshot_bytes')"
 	if err := db.QueryRowContext(ctx, query).Scan(&columns); err != nil || columns < 3 {
 		return nil, err
 	}
-	return pausedBuilds(ctx, db)
+	return pausedBuilds(ctx, db, columns == 4)
 }
 
-func pausedBuilds(ctx context.Context, db *sql.DB) (counts map[string]int, err error) {
+// pausedBuilds counts in a file that has snapshots apart from their jobs, or only those in the rows of their jobs.
+func pausedBuilds(ctx context.Context, db *sql.DB, apart bool) (counts map[string]int, err error) {
+	has := "snapshot IS NOT NULL"
+	if apart {
+		has = "(snapshot IS NOT NULL OR snapshot_bytes > 0)"
+	}
 	rows, err := db.QueryContext(ctx, "SELECT coalesce(json_extract(CAST(doc AS TEXT), '$.wait.engineBuild'), ''), "+
-		"count(*) FROM jobs WHERE status = 'paused' AND snapshot IS NOT NULL GROUP BY 1")
+		"count(*) FROM jobs WHERE status = 'paused' AND "+has+" GROUP BY 1")
 	if err != nil {
 		return nil, err
 	}

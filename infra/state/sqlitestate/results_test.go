@@ -147,3 +147,83 @@ func TestResultOfAnOlderVersion(t *testing.T) {
 		t.Errorf("%d bytes count after the result was replaced", got)
 	}
 }
+
+// A change of a paused job does not write its snapshot again. The snapshot counts until it is replaced, and is deleted
+// when the job ends or is deleted.
+func TestSnapshotIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), time.Now()
+	s := open(t, dir)
+	defer shut(t, s)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	first, second := bytes.Repeat([]byte("1"), 2*mb), bytes.Repeat([]byte("2"), mb)
+	session := execution.Job{ID: "sess_0000000001", Tenant: "t", Status: execution.Paused, Waits: execution.Waits{
+		Snapshot: first, Wait: &execution.Wait{DueAt: now.Add(time.Hour), Session: &execution.Session{}},
+	}}
+	if err := s.Submit(t.Context(), session); err != nil {
+		t.Fatal(err)
+	}
+	change := func(fn func(*execution.Job)) (written int64) {
+		t.Helper()
+		if _, err := db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.ChangeJob(t.Context(), session.ID, func(j *execution.Job) error { fn(j); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, "state.db-wal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	is := func(want []byte) {
+		t.Helper()
+		job, err := s.Job(t.Context(), session.ID)
+		if err != nil || !bytes.Equal(job.Snapshot, want) {
+			t.Errorf("the snapshot has %d bytes, %v; want %d", len(job.Snapshot), err, len(want))
+		}
+		kept := int64(len(want))
+		if got := used(t, s, "t", execution.QuotaJobs); got < kept || got > kept+8<<10 {
+			t.Errorf("the job counts as %d bytes, want a little more than %d", got, kept)
+		}
+	}
+	is(first)
+	if written := change(func(j *execution.Job) { j.Wait.Session.Running = "exec_1" }); written == 0 || written > 256<<10 {
+		t.Errorf("%d bytes were written, want some and far less than the snapshot's %d", written, len(first))
+	}
+	is(first)
+	change(func(j *execution.Job) { j.Snapshot = second })
+	is(second)
+	// As an older version stored it.
+	if _, err := db.Exec("DELETE FROM snapshots"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("UPDATE jobs SET snapshot = ?, snapshot_bytes = 0", first); err != nil {
+		t.Fatal(err)
+	}
+	is(first)
+	change(func(j *execution.Job) { j.Wait.Session.Running = "exec_2" })
+	is(first)
+	change(func(j *execution.Job) { j.Snapshot = second })
+	is(second)
+	change(func(j *execution.Job) { j.Status, j.EndedAt = execution.Completed, now })
+	var rows int
+	if err := db.QueryRow("SELECT count(*) FROM snapshots").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d snapshots of a job that has ended, %v", rows, err)
+	}
+	session.ID = "sess_0000000002"
+	if err := s.Submit(t.Context(), session); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("DELETE FROM jobs WHERE id = ?", session.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.QueryRow("SELECT count(*) FROM snapshots").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d snapshots of a job that was deleted, %v", rows, err)
+	}
+}

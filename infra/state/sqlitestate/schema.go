@@ -19,8 +19,17 @@ const rowBytes = 512
 // schema returns the steps that built the file. It only ever grows; user_version counts its steps.
 func schema() []string {
 	return []string{stepTables, stepEvents, stepUsage + counters(), stepPaused + pausedCounters(),
-		stepResults + resultCounters(), stepDueOf}
+		stepResults + resultCounters(), stepDueOf, stepSnapshots + snapshotCounters()}
 }
+
+// stepSnapshots keeps snapshots apart from their jobs, like results: every step of a session, and every event, changes
+// its job. Snapshots from before stay in the rows of their jobs until they are replaced.
+const stepSnapshots = `
+CREATE TABLE snapshots (seq INTEGER PRIMARY KEY, snapshot BLOB NOT NULL);
+ALTER TABLE jobs ADD COLUMN snapshot_bytes INTEGER NOT NULL DEFAULT 0;
+CREATE TRIGGER snapshots_out AFTER DELETE ON jobs WHEN OLD.snapshot_bytes > 0
+	BEGIN DELETE FROM snapshots WHERE seq = OLD.seq; END;
+`
 
 // stepDueOf finds the paused jobs of one tenant that are due.
 const stepDueOf = "CREATE INDEX jobs_due_of ON jobs (tenant, not_before) WHERE status = 'paused'"
@@ -124,6 +133,12 @@ func pausedCounters() string {
 // resultCounters returns the triggers of jobs again, which now count results of their own table, too.
 func resultCounters() string {
 	return jobCounters(" + ifnull(length(R.snapshot), 0) + R.result_bytes", ", snapshot, result_bytes")
+}
+
+// snapshotCounters returns the triggers of jobs again, which now count snapshots of their own table, too.
+func snapshotCounters() string {
+	return jobCounters(" + ifnull(length(R.snapshot), 0) + R.result_bytes + R.snapshot_bytes",
+		", snapshot, result_bytes, snapshot_bytes")
 }
 
 // jobCounters returns statements that replace the triggers of jobs by ones that count more bytes.

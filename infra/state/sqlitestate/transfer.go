@@ -250,6 +250,6 @@ func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
 		if err != nil {
 			return err
 		}
-		return s.write(ctx, tx, job, nil)
+		return s.write(ctx, tx, job, execution.Job{})
 	})
 }
