@@ -262,6 +262,13 @@ func TestEventResumes(t *testing.T) {
 	s, _ := waiting(t, options{}, []execution.Waiting{{Seq: 1, Kind: execution.WaitEvent, Name: "replied"}})
 	path := "/api/executions/" + want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
 	want(t, s.do(t, "POST", path+"/resume", `{"decisions":[{"seq":1,"decision":"approve"}]}`), 400, "kind event")
+	// A value that no segment could begin with is refused, and the execution waits on.
+	for _, value := range []string{
+		"{", "1 2", `"\ud800"`, `{"\udfff":1}`, `{"a":1,"a":2}`, "\"\xff\"", "\ufeff1",
+		strings.Repeat("[", execution.MaxDepth+1) + strings.Repeat("]", execution.MaxDepth+1),
+	} {
+		want(t, s.do(t, "POST", path+"/events/replied", value), 400, "must be valid JSON in UTF-8")
+	}
 	want(t, s.do(t, "POST", path+"/events/replied", `{"text":"yes"}`), 200, `"value":{"text":"yes"}`)
 }
 

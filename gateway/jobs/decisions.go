@@ -15,6 +15,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/waits"
+	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/policy/schema"
 )
 
@@ -103,10 +104,23 @@ func check(d api.Decision, field string) error {
 		return api.Invalid(field+".value", "belongs to the decision respond")
 	}
 	switch d.Decision {
-	case execution.Approve, execution.Edit, execution.Respond, execution.Reject:
+	case execution.Edit:
+		return checkValue(field+".args", d.Args)
+	case execution.Respond:
+		return checkValue(field+".value", d.Value)
+	case execution.Approve, execution.Reject:
 		return nil
 	}
 	return api.Invalid(field+".decision", "must be approve, edit, respond or reject")
+}
+
+// checkValue returns an error for a value that no segment could begin with: one that a request could not have, either.
+func checkValue(field string, value json.RawMessage) error {
+	if depth.Over(value, field, execution.MaxDepth) == "" && execution.ValidJSON(value) {
+		return nil
+	}
+	return api.Invalid(field, "must be valid JSON in UTF-8, at most "+strconv.Itoa(execution.MaxDepth)+
+		" levels deep, without duplicate names and without lone surrogates")
 }
 
 // verdict returns what a caller decided.
@@ -140,8 +154,8 @@ func (h *Handlers) Event(c *fiber.Ctx) error {
 			return err
 		}
 		value = append(json.RawMessage(nil), c.Request().Body()...)
-		if !json.Valid(value) {
-			return api.Invalid("", "the body is not valid JSON")
+		if err := checkValue("", value); err != nil {
+			return err
 		}
 	}
 	name, err := api.TextParam(c, "name")
