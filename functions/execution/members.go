@@ -6,7 +6,6 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -108,7 +107,7 @@ func membersOf(b []byte, a Abridged, duplicates bool) ([]Member, error) {
 
 // ValidJSON reports whether text is a JSON value without duplicate names that nests no deeper than a request may.
 func ValidJSON(text []byte) bool {
-	duplicates, err := precheckAny(text, MaxRequestBytes, math.MaxInt)
+	duplicates, err := precheckAny(text, MaxRequestBytes, 0)
 	if err != nil {
 		return false
 	}

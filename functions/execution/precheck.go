@@ -20,7 +20,8 @@ func precheckUpTo(b []byte, most int) (duplicates bool, err error) {
 	return precheckAny(b, most, maxMembers)
 }
 
-// precheckAny scans like precheck, and accepts at most so many bytes, and members of the outermost object.
+// precheckAny scans like precheck, and accepts at most so many bytes, and members of the outermost object. With 0, it
+// accepts any number of members, and of entries in them: the text is no request.
 func precheckAny(b []byte, most, members int) (duplicates bool, err error) {
 	switch {
 	case len(b) == 0:
@@ -49,7 +50,7 @@ type shape struct {
 	// most is the number of entries that the current member of the outermost object may have; 0 means any number.
 	most, entries int
 	member        string
-	// members counts those of the outermost object, which may have mostMembers.
+	// members counts those of the outermost object, which may have mostMembers; 0 means any number, also of entries.
 	members, mostMembers int
 }
 
@@ -67,11 +68,9 @@ func (s *shape) walk() (duplicates bool, err error) {
 			if s.objects[s.depth] > 0 && namesMember(s.b, end) {
 				duplicates = s.names.add(s.b, i, end, s.objects[s.depth]) || duplicates
 				if s.depth == 1 {
-					if s.members++; s.members > s.mostMembers {
-						return false, invalid("", tooManyMembers, s.mostMembers)
+					if err := s.enter(plainName(s.b[i:end])); err != nil {
+						return false, err
 					}
-					s.member = plainName(s.b[i:end])
-					s.most, s.entries = mostEntries(s.member), 1
 				}
 			}
 			i = end - 1
@@ -100,6 +99,19 @@ func (s *shape) walk() (duplicates bool, err error) {
 }
 
 // mostEntries returns how many entries a member of a request may have; 0 means any number.
+// enter begins a member of the outermost object.
+func (s *shape) enter(member string) error {
+	if s.mostMembers == 0 {
+		return nil
+	}
+	if s.members++; s.members > s.mostMembers {
+		return invalid("", tooManyMembers, s.mostMembers)
+	}
+	s.member = member
+	s.most, s.entries = mostEntries(member), 1
+	return nil
+}
+
 func mostEntries(member string) int {
 	switch member {
 	case "context":

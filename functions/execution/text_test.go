@@ -136,6 +136,9 @@ func TestManyMembers(t *testing.T) {
 	if !ValidJSON([]byte(object)) {
 		t.Error("the object is not valid as a value")
 	}
+	if entries := `{"files":[0` + strings.Repeat(",0", MaxFiles) + "]}"; !ValidJSON([]byte(entries)) {
+		t.Error("an object with many entries is not valid as a value")
+	}
 	if _, err := DecodeRequest([]byte(`{"code":"1","input":` + object + `}`)); err != nil {
 		t.Error(err)
 	}

@@ -7,14 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/webhook"
 )
 
 func TestBodies(t *testing.T) {
 	const form, most = "application/x-www-form-urlencoded", 1000
+	files := `{"files":[0` + strings.Repeat(",0", 2*execution.MaxFiles) + `]}` // more than a request may have
 	for name, c := range map[string]struct{ contentType, body, want string }{
 		"nothing":           {"", "", `null`},
 		"JSON":              {"text/plain", `{"a": [1]}`, `{"a":[1]}`},
+		"many files":        {"application/json", files, files},
 		"a name twice":      {"application/json", `{"a":1,"a":2}`, `"{\"a\":1,\"a\":2}"`},
 		"form":              {form, "a=b+c%26&n=1&e=", `{"a":"b c&","e":"","n":"1"}`},
 		"form with charset": {form + "; charset=UTF-8", "a=1", `{"a":"1"}`},
