@@ -57,6 +57,12 @@ func costlyAnswers() map[string]execution.Result {
 		calls.Output += repeat("x", 100) + "\n"
 	}
 	out["console calls"] = calls
+	similar := value("null") // each line begins like the second call, which begins far away
+	similar.Logs = []execution.Log{
+		{Level: "log", Message: repeat("a\n", 498) + "a..."}, {Level: "log", Message: repeat("a\n", 498) + "b"},
+	}
+	similar.Output = repeat("a\n", full/2-1000) + similar.Logs[1].Message + "\n"
+	out["similar lines"] = similar
 	both := value(`"` + repeat(`\"`, full/2-1) + `"`)
 	both.Output = repeat(`"`, full)
 	out["value and console text"] = both

@@ -56,15 +56,13 @@ func endOf(output, message string, next []execution.Log, all bool) int {
 		return len(output)
 	}
 	// The message is cut, or the output is. The text ends at the first line end at which the next one begins.
-	at := min(len(strings.TrimSuffix(message, cutMark)), len(output))
-	for {
-		line := strings.IndexByte(output[at:], '\n')
-		if line < 0 {
-			return len(output)
-		}
-		at += line + 1
-		if len(next) == 0 || strings.HasPrefix(output[at:], strings.TrimSuffix(next[0].Message, cutMark)) {
-			return at
-		}
+	at, end := min(len(strings.TrimSuffix(message, cutMark)), len(output)), "\n"
+	if len(next) > 0 {
+		end += strings.TrimSuffix(next[0].Message, cutMark)
 	}
+	line := strings.Index(output[at:], end) // linear, whatever the lines have in common with the next one
+	if line < 0 {
+		return len(output)
+	}
+	return at + line + 1
 }
