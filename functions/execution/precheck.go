@@ -98,7 +98,6 @@ func (s *shape) walk() (duplicates bool, err error) {
 	return duplicates, nil
 }
 
-// mostEntries returns how many entries a member of a request may have; 0 means any number.
 // enter begins a member of the outermost object.
 func (s *shape) enter(member string) error {
 	if s.mostMembers == 0 {
@@ -112,6 +111,7 @@ func (s *shape) enter(member string) error {
 	return nil
 }
 
+// mostEntries returns how many entries a member of a request may have; 0 means any number.
 func mostEntries(member string) int {
 	switch member {
 	case "context":

@@ -87,7 +87,8 @@ func (h *Handlers) step(c *fiber.Ctx, session string, request execution.Request,
 
 // readExecution returns the context that a request names, or "", and the execution request.
 func readExecution(body []byte) (context string, request execution.Request, err error) {
-	loose, err := execution.DecodeLoose(body, func(member string, depth int) bool { return member == "code" && depth == 1 })
+	isCode := func(member string, depth int) bool { return member == "code" && depth == 1 }
+	loose, err := execution.DecodeLoose(body, isCode)
 	if err != nil {
 		return "", request, err
 	}
