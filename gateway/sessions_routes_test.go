@@ -318,6 +318,7 @@ func TestSessionClaimLapses(t *testing.T) {
 func (s *served) alter(t *testing.T, id string, fn func(*execution.Job)) {
 	t.Helper()
 	_, err := s.state.ChangeJob(t.Context(), id, func(j *execution.Job) error {
+		j.Snapshot = bytes.Clone(j.Snapshot) // ChangeJob does not notice changed bytes of the old one
 		fn(j)
 		return nil
 	})

@@ -200,7 +200,7 @@ func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.J
 }
 
 // ChangeJob passes a job to fn and stores the result in one transaction. If fn fails, nothing changes and its error
-// is returned.
+// is returned. fn replaces the result and the snapshot as a whole, if at all: it must not change their bytes.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
 	var job execution.Job
 	err := s.change(ctx, func(tx *sql.Tx) error {
