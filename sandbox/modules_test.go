@@ -137,6 +137,13 @@ func TestModules(t *testing.T) {
 			sandbox.Script{Code: "import a from './a.cjs'; import b from './b.cjs'; [a.f(), b]",
 				Files: files("a.cjs", "Object.defineProperty(exports, '__esModule', {value: true}); exports.f = () => 1",
 					"b.cjs", "exports.__esModule = true; exports.default = 2")}, "[1,2]"},
+		{"the main module of a package that has another form for bundlers",
+			sandbox.Script{Code: "import a, { f } from 'a'; import b from 'b'; [a.f === f, f(), a === require('a'), b]",
+				Files: files("node_modules/a/package.json", `{"main": "main.js", "module": "module.js"}`,
+					"node_modules/a/main.js", "Object.defineProperty(exports, '__esModule', {value: true}); exports.f = () => 1",
+					"node_modules/a/module.js", "export const f = () => 2",
+					"node_modules/b/package.json", `{"module": "module.js"}`,
+					"node_modules/b/module.js", "export default 'b'")}, `[true,1,true,"b"]`},
 		{"names of classes that mention themselves",
 			sandbox.Script{Code: "import {A} from './a.js'; class B extends A { static make() { return new B } } " +
 				"class C { static name() { return C } } [A.name, B.make().constructor.name, C.name() === C]",

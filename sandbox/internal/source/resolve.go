@@ -154,11 +154,8 @@ func resolvePackage(files map[string][]byte, modules, specifier string, required
 	if sub != "" {
 		return within(sub)
 	}
-	mains := []anyString{manifest.Module, manifest.Main, "."}
-	if required {
-		mains = []anyString{manifest.Main, ".", manifest.Module}
-	}
-	for _, target := range mains {
+	// Node does not read "module", which is for bundlers: it serves packages that have nothing else.
+	for _, target := range [...]anyString{manifest.Main, ".", manifest.Module} {
 		if target == "" {
 			continue
 		}
