@@ -1,14 +1,12 @@
 package compress
 
 import (
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"io"
 
 	"github.com/andybalholm/brotli"
 
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
+	"github.com/airlock-run/airlock/sandbox/internal/hostops/compress/deflate"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
@@ -87,7 +85,7 @@ const (
 	brotliRoom       = 16 << 20
 	deflateWork      = 400
 	deflateWorkBest  = 1200 // from level 7
-	deflateRoom      = 832 << 10
+	deflateRoom      = 320 << 10
 	inflateRoom      = 128 << 10
 	unbrotliRoom     = 4 << 20 // and the window
 	decompressedWork = 8       // a byte that comes out
@@ -103,7 +101,7 @@ type flusher interface {
 
 // packing is a way to compress.
 type packing struct {
-	open         func(io.Writer) (flusher, error)
+	open         func(io.Writer) flusher
 	room         int64
 	weight, size int // of work: units a byte, and bytes at a time
 }
@@ -115,18 +113,18 @@ func packingOf(format string, level int) (packing, bool) {
 	if level > 6 {
 		p.weight = deflateWorkBest
 	}
-	level = min(level, flate.BestCompression)
+	level = min(level, 9)
 	switch format {
 	case "gzip":
-		p.open = func(w io.Writer) (flusher, error) { return gzip.NewWriterLevel(w, level) }
+		p.open = func(w io.Writer) flusher { return deflate.NewGzip(w, level) }
 	case "deflate":
-		p.open = func(w io.Writer) (flusher, error) { return zlib.NewWriterLevel(w, level) }
+		p.open = func(w io.Writer) flusher { return deflate.NewZlib(w, level) }
 	case "deflate-raw":
-		p.open = func(w io.Writer) (flusher, error) { return flate.NewWriter(w, level) }
+		p.open = func(w io.Writer) flusher { return deflate.NewWriter(w, level) }
 	case "brotli":
 		quality := min(max(level, 0), maxBrotli)
 		p = packing{room: brotliRoom, weight: brotliWork, size: brotliBlock}
-		p.open = func(w io.Writer) (flusher, error) { return brotli.NewWriterLevel(w, quality), nil }
+		p.open = func(w io.Writer) flusher { return brotli.NewWriterLevel(w, quality) }
 	default:
 		return p, false
 	}
@@ -177,10 +175,7 @@ func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		return 0, err
 	}
 	z := &compressor{packing: p}
-	var err error
-	if z.flusher, err = p.open(&z.out); err != nil {
-		return 0, err
-	}
+	z.flusher = p.open(&z.out)
 	return quickjs.Int(streamsOf(c).compressors.add(z)), nil
 }
 

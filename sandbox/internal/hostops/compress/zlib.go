@@ -69,10 +69,7 @@ func pack(c *hostops.Call, p packing, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	out := hostops.Buffer{C: c}
-	w, err := p.open(&out)
-	if err != nil {
-		return nil, err
-	}
+	w := p.open(&out)
 	if err := p.write(c, w, data); err != nil {
 		return nil, err
 	}
