@@ -148,6 +148,11 @@ func TestModules(t *testing.T) {
 			sandbox.Script{Code: "import {A} from './a.js'; class B extends A { static make() { return new B } } " +
 				"class C { static name() { return C } } [A.name, B.make().constructor.name, C.name() === C]",
 				Files: files("a.js", "export class A { static of() { return new A } }")}, `["A","B",true]`},
+		{"names of classes that mention themselves and whose names are taken",
+			sandbox.Script{Code: "import {a} from './a.js'; import {b} from './b.js'; [a(), b()]",
+				Files: files("a.js", "class A { static of() { return new A } }; export const a = () => A.of().constructor.name",
+					"b.js", "class A { static of() { return new A } }; export const b = () => A.of().constructor.name")},
+			`["A","A"]`},
 		{"names of decorated classes",
 			sandbox.Script{TypeScript: true,
 				Code: "const d = (v: any, c: any) => v; @d class A { static n = A.name } " +

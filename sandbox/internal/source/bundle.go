@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -47,7 +46,9 @@ type bundle struct {
 	// code imports, and installed the names of the packages that the bundle contains.
 	mark             string
 	ahead, installed map[string]bool
-	// mu guards ahead and installed: esbuild resolves the imports of several files at once.
+	// names are those in the sources of the bundle that esbuild could have made of others: see note.
+	names map[string]bool
+	// mu guards ahead, installed and names: esbuild reads several files at once.
 	mu sync.Mutex
 
 	sourceMap *sourcemap.Consumer
@@ -181,15 +182,18 @@ func (b *bundle) build() *Exception {
 			out = again
 		}
 	}
-	var err error
-	if b.sourceMap, err = sourcemap.Parse("", []byte(textOf(out, ".map"))); err != nil {
-		return &Exception{Name: "SyntaxError", Message: "the bundle has no source map"}
+	if len(b.keys) == 0 {
+		var err error
+		if b.sourceMap, err = sourcemap.Parse("", []byte(textOf(out, ".map"))); err != nil {
+			return &Exception{Name: "SyntaxError", Message: "the bundle has no source map"}
+		}
 	}
 	head := bundleHead
 	if len(b.ahead) > 0 {
 		head = strings.TrimSuffix(head, bundleFunction) + strings.TrimPrefix(packagesHead, "(") + "\n"
 	}
 	printed := b.printed(out)
+	b.names = nil // a source is kept
 	if b.module && !b.source.isStep() && allESM(out.Metafile) {
 		head = strings.TrimSuffix(head, "\n") + strictMode
 	}
@@ -251,20 +255,42 @@ func (b *bundle) printed(out api.BuildResult) string {
 	called := strings.ReplaceAll(computedImport, "$", "$$")
 	text = dynamicRequire.ReplaceAllString(text, "then(() => __toESM("+called+"(${1}")
 	text = withPaths(text)
-	return nameValues(nameFunctions(nameClasses(text, b.contains), b.contains), b.contains)
+	written := func(name string) bool { return b.names[name] }
+	return nameValues(nameFunctions(nameClasses(text, written), written), written)
 }
 
-// contains reports whether the code or one of the files contains text.
-func (b *bundle) contains(text string) bool {
-	if strings.Contains(b.code, text) {
-		return true
-	}
-	for _, file := range b.files {
-		if bytes.Contains(file, []byte(text)) {
-			return true
+// note keeps the names in a source that esbuild could have made of others: those that end with a digit, and those of
+// classes that begin with an underscore.
+func (b *bundle) note(text string) {
+	const class = "class "
+	names := map[string]bool{}
+	for i := 0; i < len(text); i++ {
+		if !inName(text[i]) {
+			continue
+		}
+		from := i
+		for i < len(text) && inName(text[i]) {
+			i++
+		}
+		last := text[i-1]
+		if name := text[from:i]; last >= '0' && last <= '9' && (name[0] < '0' || name[0] > '9') ||
+			name[0] == '_' && strings.HasSuffix(text[:from], class) {
+			names[name] = true
 		}
 	}
-	return false
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.names == nil {
+		b.names = map[string]bool{}
+	}
+	for name := range names {
+		b.names[strings.Clone(name)] = true
+	}
+}
+
+// inName reports whether a byte is part of a name. Every byte of a letter beyond ASCII is.
+func inName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c >= 0x80
 }
 
 func textOf(out api.BuildResult, suffix string) string {
@@ -277,10 +303,14 @@ func textOf(out api.BuildResult, suffix string) string {
 }
 
 func (b *bundle) run() api.BuildResult {
+	sourceMap := api.SourceMapExternal
+	if len(b.keys) > 0 { // no guest is shown frames of packages, and the map would take several times their size
+		sourceMap = api.SourceMapNone
+	}
 	return api.Build(api.BuildOptions{
 		EntryPoints: []string{"start"}, Bundle: true, Outfile: "/bundle.js", AbsWorkingDir: "/", TsconfigRaw: "{}",
 		Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
-		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
+		Sourcemap: sourceMap, SourcesContent: api.SourcesContentExclude,
 		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent, Metafile: b.module,
 		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false,
 			"for-await": false, "regexp-set-notation": false, "async-await": !b.follows, "async-generator": !b.follows},

@@ -7,14 +7,14 @@ import (
 )
 
 // renamedClass matches the head of a class as esbuild prints it if it gives the class a name that no other binding has.
-var renamedClass = regexp.MustCompile(`(?m)\b(?:var|let|const) (\w+) = class _([\pL_$][\pL\pN_$]*)(?: extends .*)? \{$`)
+var renamedClass = regexp.MustCompile(`(?m)\b(?:var|let|const) (\w+?)\d* = class _([\pL_$][\pL\pN_$]*)(?: extends .*)? \{$`)
 
 // nameClasses returns printed, in which the classes that esbuild has renamed have their own names. written reports
-// whether the caller's code contains a text.
-func nameClasses(printed string, written func(text string) bool) string {
+// whether a name is the caller's own.
+func nameClasses(printed string, written func(name string) bool) string {
 	return renamedClass.ReplaceAllStringFunc(printed, func(head string) string {
 		m := renamedClass.FindStringSubmatch(head)
-		if m[1] != m[2] && m[1] != "_"+m[2] || written("class _"+m[2]) {
+		if m[1] != m[2] && m[1] != "_"+m[2] || written("_"+m[2]) {
 			return head
 		}
 		return head + ` static { this.name === "_` + m[2] + `" && Object.defineProperty(this, "name", { value: "` + m[2] +
@@ -30,7 +30,7 @@ var renamedFunction = regexp.MustCompile(
 // nameFunctions returns printed, in which functions that esbuild has renamed have their own names: those at the top,
 // and constructors, whose names are printed with their objects. For others, which are declared again and again, it
 // would cost too much.
-func nameFunctions(printed string, written func(text string) bool) string {
+func nameFunctions(printed string, written func(name string) bool) string {
 	return renamedFunction.ReplaceAllStringFunc(printed, func(head string) string {
 		m := renamedFunction.FindStringSubmatch(head)
 		before, indent, keywords, name, number := m[1], m[2], m[3], m[4], m[5]
@@ -55,7 +55,7 @@ var (
 
 // nameValues returns printed, in which the values of variables that esbuild has renamed, and classes, have their own
 // names. What it inserts is behind a line of code or in front of a body on lines of its own, so no position changes.
-func nameValues(printed string, written func(text string) bool) string {
+func nameValues(printed string, written func(name string) bool) string {
 	printed = renamedDeclaration.ReplaceAllStringFunc(printed, func(head string) string {
 		m := renamedDeclaration.FindStringSubmatch(head)
 		if written(m[2] + m[3]) {

@@ -36,6 +36,7 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 		if refusal := unfit(text); refusal != "" {
 			return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " " + refusal}}}
 		}
+		b.note(text)
 		text = joinLabels(withoutGlobs(withoutMaps(text)))
 		if a.Namespace == ofFile || a.Namespace == ofPackage {
 			text = b.withResolved(withoutOwnRequire(text), a)

@@ -17,6 +17,9 @@ func (s *Source) origin(line, col int) (file string, l, c int, ok bool) {
 		l, c = s.position(line, col)
 		return s.name, l, c, true
 	}
+	if b.sourceMap == nil { // of packages
+		return "", 0, 0, false
+	}
 	name, _, l, c, ok := b.sourceMap.Source(line-1, max(col-1, 0))
 	if !ok {
 		return "", 0, 0, false
