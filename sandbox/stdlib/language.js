@@ -11,6 +11,32 @@
     return value < 0n ? value + 2n ** p.BigInt(width) : value;
   } }.asUintN);
 
+  // The engine's Math.hypot adds the squares of three or more numbers as they are. V8 scales them by the largest, and adds
+  // with Kahan's compensation.
+  const { hypot } = Math;
+  define(Math, 'hypot', { hypot(x, y) {
+    const count = arguments.length;
+    if (count <= 2) return count === 2 ? hypot(x, y) : count === 1 ? hypot(x) : 0;
+    const values = [];
+    let most = 0, nan = false;
+    for (let i = 0; i < count; i++) {
+      const v = p.abs(arguments[i]);
+      if (v !== v) nan = true;
+      else if (v > most) most = v;
+      p.arrayPush(values, v);
+    }
+    if (most === Infinity) return Infinity;
+    if (nan) return NaN;
+    if (most === 0) return 0;
+    let sum = 0, compensation = 0;
+    for (let i = 0; i < count; i++) {
+      const n = values[i] / most, summand = n * n - compensation, next = sum + summand;
+      compensation = next - sum - summand;
+      sum = next;
+    }
+    return p.sqrt(sum) * most;
+  } }.hypot);
+
   // The engine's Array.fromAsync creates elements that are not enumerable.
   const fromAsync = p.Array.fromAsync;
   const enumerate = (array) => {

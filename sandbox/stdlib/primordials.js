@@ -81,7 +81,7 @@
     weakMapHas: uncurry(WeakMap.prototype.has),
     weakSetHas: uncurry(WeakSet.prototype.has),
     ArrayBuffer, DataView, Proxy, Uint8Array, WeakMap, WeakRef,
-    abs: Math.abs,
+    abs: Math.abs, sqrt: Math.sqrt,
     isSafeInteger: Number.isSafeInteger,
     isView: ArrayBuffer.isView,
     setPrototypeOf: Reflect.setPrototypeOf,

@@ -17,6 +17,10 @@ for (const name of ['exp', 'log', 'log10', 'log1p', 'expm1', 'sin', 'cos', 'tan'
     for (const x of special) for (const y of special) add(Math[name](x, y));
     for (let i = 0; i < some.length; i++) add(Math[name](Math.abs(some[i]), some[(i * 7 + 3) % some.length])), add(Math[name](some[i], i % 200 - 100));
   } else for (const x of some) add(Math[name](x));
+  if (name === 'hypot') {
+    for (const x of special) for (const y of special) add(Math.hypot(x, y, 1)), add(Math.hypot(3, x, y, x));
+    for (let i = 4; i < some.length; i++) add(Math.hypot(some[i], some[i - 1], some[i - 2])), add(Math.hypot(...some.slice(i - 4, i)));
+  }
   console.log(name, (hash >>> 0).toString(16));
 }
 let interest = '';
