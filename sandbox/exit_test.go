@@ -67,6 +67,10 @@ func TestEnds(t *testing.T) {
 		{"process.on('uncaughtException', (e) => { throw new Error('again') }); throw 1", "", "", "Error: again"},
 		{"const emit = process.emit; process.emit = function (type, ...rest) { console.log(type, rest); return " +
 			"emit.call(this, type, ...rest) }; undefined", "null", "beforeExit [ 0 ]\nexit [ 0 ]\n", ""},
+		{"const e = new (require('events'))(); process.on('warning', (w) => { output = [w.name, w.count, w.type] });\n" +
+			"for (let i = 0; i < 11; i++) e.on('x', () => {}); undefined", `["MaxListenersExceededWarning",11,"x"]`,
+			"(node:1) MaxListenersExceededWarning: Possible EventEmitter memory leak detected. 11 x listeners added to " +
+				"[EventEmitter]. MaxListeners is 10. Use emitter.setMaxListeners() to increase limit\n", ""},
 		{"let text = ''; process.stdin.on('data', (c) => text += c).on('end', () => console.log([text])); undefined",
 			"null", "[ '' ]\n", ""},
 		{"[require('fs').readFileSync(0, 'utf8'), require('fs').readFileSync('/dev/stdin').length]", `["",0]`, "", ""},

@@ -15,8 +15,9 @@
     return hours > 0 ? `${hours}:${p.padStart(`${minutes}`, 2, '0')}:${seconds} (h:mm:ss.mmm)` : `${minutes}:${seconds} (m:ss.mmm)`;
   };
 
-  // methodsOf returns the methods of a console and write, which gives emit each text with the indentation of the groups.
-  const methodsOf = (emit, inspectOptions) => {
+  // methodsOf returns the methods of a console and write, which gives emit each text with the indentation of the groups, a
+  // step for each.
+  const methodsOf = (emit, inspectOptions, step = '  ') => {
     let indent = '';
     const counts = new p.Map(), times = new p.Map();
     const write = (level, text) => {
@@ -72,13 +73,13 @@
       },
       group(...data) {
         if (data.length > 0) print(LOG, data);
-        if (indent.length < 1000) indent += '  ';
+        if (indent.length < 1000) indent += step;
       },
       groupCollapsed(...data) {
         if (data.length > 0) print(LOG, data);
-        if (indent.length < 1000) indent += '  ';
+        if (indent.length < 1000) indent += step;
       },
-      groupEnd() { indent = p.slice(indent, 0, -2); },
+      groupEnd() { indent = p.slice(indent, 0, indent.length - step.length); },
       table(tabularData = undefined, properties = undefined) {
         if (properties !== undefined && !p.isArray(properties)) throw new p.TypeError('The "properties" argument must be an instance of Array');
         if (tabularData === null || typeof tabularData !== 'object') print(LOG, [tabularData]);
@@ -106,7 +107,7 @@
   internal.printLine = (isError, text) => { host(op.log, isError ? ERROR : LOG, text, 0); };
   const { methods, write } = methodsOf((level, text) => { host(op.log, level, begun(level) + text, 0); });
   internal.print = (level, text) => { write(level === 'error' ? ERROR : level === 'warn' ? WARN : LOG, text); };
-  internal.consoleTo = (emit, inspectOptions) => methodsOf((level, text) => { emit(level === WARN || level === ERROR, text); }, inspectOptions).methods;
+  internal.consoleTo = (emit, inspectOptions, step) => methodsOf((level, text) => { emit(level === WARN || level === ERROR, text); }, inspectOptions, step).methods;
 
   // console is a namespace object: its prototype is a separate empty object.
   const console = p.create({});

@@ -206,11 +206,12 @@
       path = pathOf(path);
       if (!fs.existsSync(path)) {
         if (options?.force) return;
-        throw failed('ENOENT', 'rm', path);
+        throw failed('ENOENT', 'lstat', path);
       }
       if (fs.statSync(path).isDirectory() && !options?.recursive) {
         const e = nodeError(Error, 'ERR_FS_EISDIR', `Path is a directory: rm returned EISDIR (is a directory) ${path}`);
-        throw e;
+        internal.define(e, 'name', 'SystemError');
+        throw Object.assign(e, { errno: 21, syscall: 'rm', path });
       }
       call('remove', 'rm', path, true, true);
     },

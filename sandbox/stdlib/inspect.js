@@ -85,7 +85,7 @@
     return out;
   };
   const number = inspecting.number = (n, separated) => {
-    if (p.is(n, -0)) return '-0';
+    if (p.is(n, -0)) return separated ? '0' : '-0'; // as in Node
     const text = p.numberToString(n);
     if (!separated || n !== n || p.indexOf(text, 'e') >= 0 || p.indexOf(text, 'I') >= 0) return text;
     const sign = text[0] === '-' ? '-' : '', digits = p.slice(text, sign.length), dot = p.indexOf(digits, '.');

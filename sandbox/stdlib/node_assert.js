@@ -74,9 +74,18 @@
   };
   internal.deepEqual = deepEqual;
 
+  // bare returns a copy of an error without its stack, which a message does not show.
+  const bare = (e) => Object.defineProperty(Object.assign({ __proto__: Object.getPrototypeOf(e) }, e), 'message', { value: e.message });
+  const textOf = (message, actual, expected, operator) => {
+    const given = message !== undefined && message !== null;
+    if (given && operator !== 'strictEqual' && operator !== 'deepStrictEqual') return String(message);
+    if (!given && actual instanceof Error && expected instanceof Error) return internal.assertMessage(bare(actual), bare(expected), operator);
+    return internal.assertMessage(actual, expected, operator, given ? String(message) : '');
+  };
+
   class AssertionError extends Error {
     constructor({ message, actual, expected, operator } = {}) {
-      super(message !== undefined && message !== null ? String(message) : internal.assertMessage(actual, expected, operator));
+      super(textOf(message, actual, expected, operator));
       this.generatedMessage = !message;
       this.code = 'ERR_ASSERTION';
       internal.showCode(this, 'AssertionError', 'ERR_ASSERTION');
@@ -91,7 +100,7 @@
   const fail = (actual, expected, message, operator, otherwise) => {
     if (message instanceof Error) throw message;
     const e = new AssertionError({ message: message ?? otherwise, actual, expected, operator });
-    e.generatedMessage = message === undefined && operator !== 'ifError';
+    e.generatedMessage = !message && operator !== 'ifError';
     throw e;
   };
   const failed = (actual, expected, operator, message) => fail(actual, expected, message, operator);
@@ -126,6 +135,12 @@
     failed(undefined, expected, name, `Missing expected ${name === 'rejects' ? 'rejection' : 'exception'}${expected?.name ? ` (${expected.name})` : ''}${message ? `: ${message}` : '.'}`);
   };
 
+  // ambiguous refuses a message that is the text of the error, which was probably meant to be checked.
+  const ambiguous = (e, message) => {
+    const what = e?.message === message ? 'error message' : 'error';
+    if (what === 'error message' || e === message) throw internal.nodeError(TypeError, 'ERR_AMBIGUOUS_ARGUMENT', `The "error/message" argument is ambiguous. The ${what} "${message}" is identical to the message.`);
+  };
+
   // unwanted throws an error that is not of the expected class as it is.
   const unwanted = (e, expected, message, name) => {
     if (typeof expected === 'string') { message = expected; expected = undefined; }
@@ -134,62 +149,54 @@
     failed(e, expected, name, `Got unwanted ${name === 'doesNotReject' ? 'rejection' : 'exception'}${message ? `: ${message}` : '.'}\nActual message: "${e?.message}"`);
   };
 
-  const make = (strict) => {
-    const assert = function ok(value, message) {
-      if (arguments.length === 0) fail(undefined, true, undefined, '==', 'No value argument passed to `assert.ok()`');
-      if (!value) fail(value, true, message, '==', 'The expression evaluated to a falsy value');
-    };
-    const equal = (operator, test) => (a, b, message) => {
-      if (!test(a, b)) fail(a, b, message, operator, undefined);
-    };
-    const loose = (a, b) => a == b || a !== a && b !== b; // eslint-disable-line eqeqeq
-    Object.assign(assert, {
-      ok: assert, AssertionError,
-      equal: equal('==', loose),
-      notEqual: equal('!=', (a, b) => !loose(a, b)),
-      strictEqual: equal('strictEqual', Object.is),
-      notStrictEqual: equal('notStrictEqual', (a, b) => !Object.is(a, b)),
-      deepEqual: equal('deepEqual', (a, b) => deepEqual(a, b, false)),
-      notDeepEqual: equal('notDeepEqual', (a, b) => !deepEqual(a, b, false)),
-      deepStrictEqual: equal('deepStrictEqual', (a, b) => deepEqual(a, b, true)),
-      notDeepStrictEqual: equal('notDeepStrictEqual', (a, b) => !deepEqual(a, b, true)),
-      match(s, re, message) { if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
-      doesNotMatch(s, re, message) { if (typeof s === 'string' && re.test(s)) fail(s, re, message, 'doesNotMatch', `The input was expected to not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
-      fail(message) { fail(undefined, undefined, message, 'fail', 'Failed'); },
-      ifError(v) { if (v !== null && v !== undefined) fail(v, null, undefined, 'ifError', `ifError got unwanted exception: ${v?.message ?? show(v)}`); },
-      throws(f, expected, message) {
-        if (typeof f !== 'function') throw internal.nodeWrongType('fn', 'of type function', f);
-        let caught;
-        try { f(); } catch (e) { caught = { e }; }
-        if (caught === undefined) missing(expected, message, 'throws');
-        if (typeof expected === 'string') expected = undefined;
-        matches(caught.e, expected, message, 'throws');
-      },
-      doesNotThrow(f, expected, message) {
-        try { f(); } catch (e) { unwanted(e, expected, message, 'doesNotThrow'); }
-      },
-      async rejects(promise, expected, message) {
-        let caught;
-        try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { caught = { e }; }
-        if (caught === undefined) missing(expected, message, 'rejects');
-        if (typeof expected === 'string') expected = undefined;
-        matches(caught.e, expected, message, 'rejects');
-      },
-      async doesNotReject(promise, expected, message) {
-        try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { unwanted(e, expected, message, 'doesNotReject'); }
-      },
-    });
-    if (strict) {
-      assert.equal = assert.strictEqual;
-      assert.notEqual = assert.notStrictEqual;
-      assert.deepEqual = assert.deepStrictEqual;
-      assert.notDeepEqual = assert.notDeepStrictEqual;
-    }
-    return assert;
+  const assert = function ok(value, message) {
+    if (arguments.length === 0) fail(undefined, true, undefined, '==', 'No value argument passed to `assert.ok()`');
+    if (!value) fail(value, true, message, '==', 'The expression evaluated to a falsy value');
   };
-  const assert = make(false);
-  assert.strict = make(true);
-  assert.strict.strict = assert.strict;
+  const equal = (operator, test) => (a, b, message) => {
+    if (!test(a, b)) fail(a, b, message, operator, undefined);
+  };
+  const loose = (a, b) => a == b || a !== a && b !== b; // eslint-disable-line eqeqeq
+  Object.assign(assert, {
+    ok: assert, AssertionError,
+    equal: equal('==', loose),
+    notEqual: equal('!=', (a, b) => !loose(a, b)),
+    strictEqual: equal('strictEqual', Object.is),
+    notStrictEqual: equal('notStrictEqual', (a, b) => !Object.is(a, b)),
+    deepEqual: equal('deepEqual', (a, b) => deepEqual(a, b, false)),
+    notDeepEqual: equal('notDeepEqual', (a, b) => !deepEqual(a, b, false)),
+    deepStrictEqual: equal('deepStrictEqual', (a, b) => deepEqual(a, b, true)),
+    notDeepStrictEqual: equal('notDeepStrictEqual', (a, b) => !deepEqual(a, b, true)),
+    match(s, re, message) { if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
+    doesNotMatch(s, re, message) { if (typeof s === 'string' && re.test(s)) fail(s, re, message, 'doesNotMatch', `The input was expected to not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
+    fail(message) { fail(undefined, undefined, message, 'fail', 'Failed'); },
+    ifError(v) { if (v !== null && v !== undefined) fail(v, null, undefined, 'ifError', `ifError got unwanted exception: ${v?.message ?? show(v)}`); },
+    throws(f, expected, message) {
+      if (typeof f !== 'function') throw internal.nodeWrongType('fn', 'of type function', f);
+      let caught;
+      try { f(); } catch (e) { caught = { e }; }
+      if (caught === undefined) missing(expected, message, 'throws');
+      if (typeof expected === 'string') { ambiguous(caught.e, expected); expected = undefined; }
+      matches(caught.e, expected, message, 'throws');
+    },
+    doesNotThrow(f, expected, message) {
+      try { f(); } catch (e) { unwanted(e, expected, message, 'doesNotThrow'); }
+    },
+    async rejects(promise, expected, message) {
+      let caught;
+      try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { caught = { e }; }
+      if (caught === undefined) missing(expected, message, 'rejects');
+      if (typeof expected === 'string') { ambiguous(caught.e, expected); expected = undefined; }
+      matches(caught.e, expected, message, 'rejects');
+    },
+    async doesNotReject(promise, expected, message) {
+      try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { unwanted(e, expected, message, 'doesNotReject'); }
+    },
+  });
+  const strict = (...args) => assert(...args);
+  assert.strict = Object.assign(strict, assert, {
+    equal: assert.strictEqual, notEqual: assert.notStrictEqual, deepEqual: assert.deepStrictEqual, notDeepEqual: assert.notDeepStrictEqual, strict,
+  });
   modules.assert = assert;
   modules['assert/strict'] = assert.strict;
   return internal;

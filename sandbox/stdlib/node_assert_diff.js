@@ -19,7 +19,7 @@
   const difference = (actual, expected, operator, message) => {
     const whole = show(actual), a = whole.split('\n'), b = show(expected).split('\n');
     if (operator === 'strictEqual' && (isObject(actual) && isObject(expected) || typeof actual === 'function' && typeof expected === 'function')) operator = 'strictEqualObject';
-    const title = message ?? titles[operator];
+    const title = message || titles[operator];
     let indicator = '', same = 0;
     if (a.length === 1 && b.length === 1 && a[0] !== b[0]) {
       const size = a[0].length + b[0].length;

@@ -25,7 +25,8 @@
     const most = emitter.getMaxListeners();
     if (most > 0 && list.length > most && !list.warned) {
       list.warned = true;
-      console.error(`MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ${list.length} ${String(type)} listeners added to ${internal.inspect(emitter.constructor?.name)}. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`);
+      const warning = new Error(`Possible EventEmitter memory leak detected. ${list.length} ${String(type)} listeners added to [${emitter.constructor?.name}]. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`);
+      process.emitWarning(Object.assign(warning, { name: 'MaxListenersExceededWarning', emitter, type, count: list.length }));
     }
     return emitter;
   };

@@ -213,7 +213,7 @@
       if (typeof stream?.write !== 'function') throw internal.nodeError(TypeError, 'ERR_CONSOLE_WRITABLE_STREAM', `Console expects a writable stream instance for ${name}`);
       define(this, `_${name}`, stream);
     }
-    define(this, printing, internal.consoleTo((isError, text) => { (isError ? this._stderr : this._stdout).write(`${text}\n`); }, options.inspectOptions));
+    define(this, printing, internal.consoleTo((isError, text) => { (isError ? this._stderr : this._stdout).write(`${text}\n`); }, options.inspectOptions, ' '.repeat(options.groupIndentation ?? 2)));
     for (const name of Object.keys(this[printing])) {
       const f = this[name];
       Object.defineProperty(this, name, { __proto__: null, value: { [name]: (...args) => f.apply(this, args) }[name], writable: true, enumerable: true, configurable: true });

@@ -49,7 +49,8 @@
     for (const [option, method] of names) if (typeof options[option] === 'function') stream[method] = options[option];
   };
   const sizeOf = (chunk, objectMode) => objectMode ? 1 : chunk.length;
-  const mark = (options, side, objectMode) => options[side + 'HighWaterMark'] ?? options.highWaterMark ?? (objectMode ? 16 : 65536);
+  const mark = (options, side, objectMode) => options[side + 'HighWaterMark'] ?? options.highWaterMark ?? defaultMark(objectMode);
+  const defaultMark = (objectMode) => objectMode ? 16 : 16384;
   // over destroys a stream once both of its sides have ended.
   const over = (s) => {
     if (s._autoDestroy && !s.destroyed && (s._r === undefined || s._r.ended) && (s._w === undefined || s._w.finished)) s.destroy();
@@ -58,8 +59,9 @@
   function Readable(options = {}) {
     if (!(this instanceof Readable)) return new Readable(options);
     EventEmitter.call(this);
-    setup(this, options, [['read', '_read'], ['destroy', '_destroy']]);
+    setup(this, options, [['construct', '_construct'], ['read', '_read'], ['destroy', '_destroy']]);
     readableState(this, options);
+    construct(this);
     if (options.signal) destroyOnAbort(options.signal, this);
   }
   Object.setPrototypeOf(Readable.prototype, Stream.prototype);
@@ -70,8 +72,26 @@
     if (options.encoding) stream.setEncoding(options.encoding);
   };
 
+  // construct calls _construct before anything is read or written.
+  const construct = (s) => {
+    if (typeof s._construct !== 'function') return;
+    s._constructing = true;
+    let called = false;
+    const done = (e) => {
+      if (called) { s.destroy(e ?? nodeError(Error, 'ERR_MULTIPLE_CALLBACK', 'Callback called multiple times')); return; }
+      called = true;
+      s._constructing = false;
+      if (e) { s.destroy(e); return; }
+      nextTick(() => {
+        s._w?.begin();
+        if (s._r?.awaited) more(s);
+      });
+    };
+    nextTick(() => { try { s._construct(done); } catch (e) { done(e); } });
+  };
   const more = (s) => {
     const r = s._r;
+    if (s._constructing) { r.awaited = true; return; }
     if (r.reading || r.eof || s.destroyed || r.size >= r.mark && r.mark > 0) return;
     r.reading = true;
     r.asking = true;
@@ -299,12 +319,12 @@
   Readable.toWeb = (stream) => {
     const iterator = stream[Symbol.asyncIterator]();
     return new ReadableStream({
-      async pull(c) { const { value, done } = await iterator.next(); if (done) c.close(); else c.enqueue(value instanceof Buffer ? new Uint8Array(value) : value); },
+      async pull(c) { const { value, done } = await iterator.next(); if (done) c.close(); else c.enqueue(value instanceof Buffer && !stream._r?.objectMode ? new Uint8Array(value) : value); },
       cancel(reason) { stream.destroy(reason); },
     });
   };
 
-  internal.nodeStream = { destroyOnAbort, stateView, commonState, Stream, Readable, common, setup, over, mark, sizeOf, getters, readableState, nextTick, iterated };
+  internal.nodeStream = { destroyOnAbort, stateView, commonState, Stream, Readable, common, setup, over, mark, sizeOf, getters, readableState, construct, defaultMark, nextTick, iterated };
   // Streams of libraries, such as copies of older streams, have the properties of Node's.
   const reads = (s) => s._r !== undefined || s._w === undefined && (s._readableState ? s._readableState.readable !== false : s.readable === true && typeof s.pipe === 'function');
   const writes = (s) => s._w !== undefined || s._r === undefined && typeof s.write === 'function' && typeof s.end === 'function';

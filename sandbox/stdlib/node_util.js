@@ -98,10 +98,10 @@
   const stripVTControlCharacters = (s) => s.replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007)|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]))/g, '');
   const styleText = (style, text, { validateStream = true } = {}) => {
     if (typeof text !== 'string') throw internal.nodeWrongType('text', 'of type string', text);
-    for (const name of [style].flat()) {
+    for (const name of [style].flat().reverse()) { // the first is the outermost
       const code = inspect.colors[name];
       if (code === undefined) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'format' must be one of: ${Object.keys(inspect.colors).map((k) => `'${k}'`).join(', ')}. Received '${name}'`);
-      if (!validateStream) text = `\u001b[${code[0]}m${text}\u001b[${code[1]}m`; // the console is not a terminal
+      if (!validateStream || Array.isArray(style)) text = `\u001b[${code[0]}m${text}\u001b[${code[1]}m`; // the console is not a terminal; as in Node, that counts for one format
     }
     return text;
   };
@@ -134,7 +134,18 @@
     isNumber: (v) => typeof v === 'number', isString: (v) => typeof v === 'string', isSymbol: (v) => typeof v === 'symbol', isUndefined: (v) => v === undefined,
     isRegExp: types.isRegExp, isObject: (v) => v !== null && typeof v === 'object', isDate: types.isDate, isError: (v) => types.isNativeError(v) || v instanceof Error,
     isFunction: (v) => typeof v === 'function', isPrimitive: (v) => v === null || typeof v !== 'object' && typeof v !== 'function', isBuffer: (v) => modules.buffer.Buffer.isBuffer(v),
-    getSystemErrorName: (n) => ({ '-2': 'ENOENT', '-17': 'EEXIST', '-20': 'ENOTDIR', '-21': 'EISDIR', '-22': 'EINVAL', '-39': 'ENOTEMPTY' })[n],
+    getSystemErrorName(n) {
+      const { errno } = modules.os.constants;
+      return Object.keys(errno).find((name) => errno[name] === -n);
+    },
+    // parseEnv reads the lines of an .env file.
+    parseEnv(content) {
+      const out = {}, line = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:(["'`])([^]*?)\2[^\n]*|([^#\n]*)[^\n]*)/gm;
+      for (const [, name, quote, quoted, plain] of content.replaceAll('\r\n', '\n').matchAll(line)) {
+        out[name] = quote === undefined ? plain.trim() : quote === '"' ? quoted.replaceAll('\\n', '\n') : quoted;
+      }
+      return out;
+    },
     _extend: (target, source) => Object.assign(target, source),
   };
   modules.sys = modules.util;

@@ -4,20 +4,21 @@
   const { modules, nodeError } = internal;
   const { Buffer } = modules.buffer;
   const EventEmitter = modules.events;
-  const { destroyOnAbort, Stream, Readable, common, stateView, commonState, setup, over, mark, sizeOf, getters, readableState, nextTick, finished } = internal.nodeStream;
+  const { destroyOnAbort, Stream, Readable, common, stateView, commonState, setup, over, mark, sizeOf, getters, readableState, construct, defaultMark, nextTick, finished } = internal.nodeStream;
 
   function Writable(options = {}) {
     if (!(this instanceof Writable)) return new Writable(options);
     EventEmitter.call(this);
-    setup(this, options, [['write', '_write'], ['writev', '_writev'], ['final', '_final'], ['destroy', '_destroy']]);
+    setup(this, options, [['construct', '_construct'], ['write', '_write'], ['writev', '_writev'], ['final', '_final'], ['destroy', '_destroy']]);
     writableState(this, options);
+    construct(this);
     if (options.signal) destroyOnAbort(options.signal, this);
   }
   Object.setPrototypeOf(Writable.prototype, Stream.prototype);
   Object.setPrototypeOf(Writable, Stream);
   const writableState = (stream, options) => {
     const objectMode = !!(options.objectMode || options.writableObjectMode);
-    stream._w = { queue: [], size: 0, objectMode, mark: mark(options, 'writable', objectMode), writing: false, needDrain: false, ending: false, finished: false, corked: 0, decode: options.decodeStrings !== false, encoding: options.defaultEncoding ?? 'utf8', finalising: false, ends: [], pending: 0, working: false, settling: false };
+    stream._w = { queue: [], size: 0, objectMode, mark: mark(options, 'writable', objectMode), writing: false, needDrain: false, ending: false, finished: false, corked: 0, decode: options.decodeStrings !== false, encoding: options.defaultEncoding ?? 'utf8', finalising: false, ends: [], pending: 0, working: false, settling: false, begin: () => { work(stream); finishMaybe(stream, true); } };
   };
 
   // A write that is over while _write runs calls back in the next tick, and only if somebody waits for it.
@@ -82,7 +83,7 @@
   // work writes what waits, until a write is not over at once.
   const work = (s) => {
     const w = s._w;
-    if (w.writing || w.working || w.corked > 0 || s.destroyed) return;
+    if (w.writing || w.working || w.corked > 0 || s.destroyed || s._constructing) return;
     w.working = true;
     try {
       if (s._writev && w.queue.length > 1) dispatch(s, w.queue.splice(0));
@@ -92,7 +93,7 @@
       }
     } finally { w.working = false; }
   };
-  const canFinish = (s) => { const w = s._w; return w.ending && !s.destroyed && w.size === 0 && !s.errored && w.queue.length === 0 && !w.finished && !w.writing; };
+  const canFinish = (s) => { const w = s._w; return w.ending && !s.destroyed && !s._constructing && w.size === 0 && !s.errored && w.queue.length === 0 && !w.finished && !w.writing; };
   const finishMaybe = (s, sync) => {
     const w = s._w;
     if (!canFinish(s)) return;
@@ -165,7 +166,7 @@
       const size = sizeOf(chunk, w.objectMode), entry = { chunk, encoding, done, size };
       w.pending++;
       w.size += size;
-      if (w.writing || w.corked > 0 || this.errored) w.queue.push(entry);
+      if (w.writing || w.corked > 0 || this.errored || this._constructing) w.queue.push(entry);
       else dispatch(this, [entry], chunk, encoding);
       const room = w.size < w.mark || w.size === 0;
       if (!room) w.needDrain = true;
@@ -214,12 +215,13 @@
   function Duplex(options = {}) {
     if (!(this instanceof Duplex)) return new Duplex(options);
     EventEmitter.call(this);
-    setup(this, options, [['read', '_read'], ['write', '_write'], ['writev', '_writev'], ['final', '_final'], ['destroy', '_destroy']]);
+    setup(this, options, [['construct', '_construct'], ['read', '_read'], ['write', '_write'], ['writev', '_writev'], ['final', '_final'], ['destroy', '_destroy']]);
     readableState(this, options);
     writableState(this, options);
     if (options.readable === false) this._r.eof = this._r.ended = true;
     if (options.writable === false) this._w.ending = this._w.finished = true;
     this.allowHalfOpen = options.allowHalfOpen !== false;
+    construct(this);
     if (options.signal) destroyOnAbort(options.signal, this);
   }
   Object.setPrototypeOf(Duplex.prototype, Readable.prototype);
@@ -339,7 +341,7 @@
       return stream;
     },
     isReadable: (s) => s?.readable ?? null, isErrored: (s) => !!s?.errored, isDisturbed: (s) => !!s?._r?.flowing,
-    getDefaultHighWaterMark: (objectMode) => objectMode ? 16 : 65536,
+    getDefaultHighWaterMark: defaultMark,
   });
   return internal;
 }
