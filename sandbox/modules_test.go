@@ -151,8 +151,9 @@ func TestModules(t *testing.T) {
 		{"names of classes that mention themselves and whose names are taken",
 			sandbox.Script{Code: "import {a} from './a.js'; import {b} from './b.js'; [a(), b()]",
 				Files: files("a.js", "class A { static of() { return new A } }; export const a = () => A.of().constructor.name",
-					"b.js", "class A { static of() { return new A } }; export const b = () => A.of().constructor.name")},
-			`["A","A"]`},
+					"b.js", "class A { static of() { return new A } }; class V2 { static of() { return new V2 } }; "+
+						"export const b = () => [A.of().constructor.name, V2.of().constructor.name]")},
+			`["A",["A","V2"]]`},
 		{"names of decorated classes",
 			sandbox.Script{TypeScript: true,
 				Code: "const d = (v: any, c: any) => v; @d class A { static n = A.name } " +

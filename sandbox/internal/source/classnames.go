@@ -2,19 +2,22 @@ package source
 
 import (
 	"regexp"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // renamedClass matches the head of a class as esbuild prints it if it gives the class a name that no other binding has.
-var renamedClass = regexp.MustCompile(`(?m)\b(?:var|let|const) (\w+?)\d* = class _([\pL_$][\pL\pN_$]*)(?: extends .*)? \{$`)
+var renamedClass = regexp.MustCompile(`(?m)\b(?:var|let|const) (\w+) = class _([\pL_$][\pL\pN_$]*)(?: extends .*)? \{$`)
 
 // nameClasses returns printed, in which the classes that esbuild has renamed have their own names. written reports
 // whether a name is the caller's own.
 func nameClasses(printed string, written func(name string) bool) string {
 	return renamedClass.ReplaceAllStringFunc(printed, func(head string) string {
 		m := renamedClass.FindStringSubmatch(head)
-		if m[1] != m[2] && m[1] != "_"+m[2] || written("_"+m[2]) {
+		number, same := strings.CutPrefix(m[1], m[2]) // the variable may have a number, too
+		same = same && strings.Trim(number, "0123456789") == ""
+		if !same && m[1] != "_"+m[2] || written("_"+m[2]) {
 			return head
 		}
 		return head + ` static { this.name === "_` + m[2] + `" && Object.defineProperty(this, "name", { value: "` + m[2] +

@@ -80,7 +80,7 @@ func fixedCodes() []code {
 	return codes
 }
 
-// assign gives the codes their bits by their lengths.
+// assign sets the bits of the codes by their lengths.
 func assign(codes []code) {
 	var count, next [maxBits + 2]uint16
 	for _, c := range codes {
