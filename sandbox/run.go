@@ -147,7 +147,7 @@ func (e *Engine) Run(ctx context.Context, script Script, grants Grants) (Result,
 
 func (e *Engine) newRun(ctx context.Context, grants Grants) *run {
 	r := &run{engine: e, ctx: ctx, grants: grants, limits: grants.Limits.withDefaults(e.maxMemory),
-		origin: origin{image: e.image}}
+		origin: origin{image: e.image}, waits: waits{quiet: -1}}
 	r.outside = outside{now: e.now, entropy: e.entropy, start: time.Now()}
 	r.memory = memory{quickjs.NewBudget(r.limits.MemoryBytes), e, &r.limits}
 	r.ops = hostops.NewSession(env{&r.memory, r}, &e.longest)

@@ -158,7 +158,7 @@ func (*pendingError) Error() string { return "the request waits" }
 // grantWaits makes the operations of airlock.sleep, airlock.waitForEvent and airlock.approve.
 func (g segment) grantWaits() {
 	w := &g.waits
-	w.granted, w.quiet = g.grants.Waits.withDefaults(), -1
+	w.granted = g.grants.Waits.withDefaults()
 	w.durable, w.approved = map[string]bool{}, map[string]hostops.Request{}
 	if w.granted.MaxPending <= 0 {
 		return
