@@ -391,7 +391,7 @@
       if (!sameYear) fields.year ??= 'numeric';
     }
     const worded = f.month === 'long' || f.month === 'short' || f.month === 'narrow';
-    if (s.data === intl.data['en-US'] && !sameDay && !worded) { // as the patterns of ranges have them
+    if ((s.base === 'en-US' || s.base === 'en') && !sameDay && !worded) { // as the patterns of ranges have them
       if (fields.month !== undefined) fields.month = 'numeric';
       if (fields.day !== undefined) fields.day = 'numeric';
     }
