@@ -124,7 +124,8 @@ func newKeys(cfg Config, deps Deps) (*idempotency.Keys, error) {
 		return nil, err
 	}
 	keys := idempotency.Config{
-		Memory: memory, MultiInstance: cfg.MultiInstance, Now: deps.Now, NewID: deps.NewID, Logger: deps.Logger,
+		Memory: memory, MultiInstance: cfg.MultiInstance, Target: interpreter.SandboxID, Now: deps.Now, NewID: deps.NewID,
+		Logger: deps.Logger,
 	}
 	if deps.State != nil {
 		keys.Store = deps.State

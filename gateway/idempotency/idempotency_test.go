@@ -30,7 +30,8 @@ func serve(t *testing.T) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := idempotency.New(idempotency.Config{Memory: memory, Now: time.Now, NewID: func() string { return "exec_1" }})
+	keys := idempotency.New(idempotency.Config{Memory: memory, Target: "Acts-On", Now: time.Now,
+		NewID: func() string { return "exec_1" }})
 	s := &service{app: fiber.New(fiber.Config{ErrorHandler: func(c *fiber.Ctx, err error) error {
 		if problem := (*api.Problem)(nil); errors.As(err, &problem) {
 			return c.Status(problem.Status).SendString(problem.Code)
@@ -72,7 +73,8 @@ func (s *service) post(t *testing.T, path, body string, headers ...string) (stat
 	return a.StatusCode, string(text)
 }
 
-// A request with a key is carried out once. Only the same caller, path, key and body receive its response again.
+// A request with a key is carried out once. Only the same caller, path, target, key and body receive its
+// response again.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	const key = "Idempotency-Key: k"
@@ -86,6 +88,7 @@ func TestOnce(t *testing.T) {
 		{"another body", "/a", "y", []string{key}, 422, "idempotency_key_reused"},
 		{"another path", "/b", "x", []string{key}, 200, "2"},
 		{"another caller", "/a", "x", []string{key, "Caller: bob"}, 200, "2"},
+		{"another target", "/a", "x", []string{key, "Acts-On: b"}, 200, "2"},
 		{"another key", "/a", "x", []string{"Idempotency-Key: l"}, 200, "2"},
 		{"no key", "/a", "x", nil, 200, "2"},
 	} {

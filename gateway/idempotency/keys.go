@@ -38,9 +38,11 @@ type Config struct {
 	Store  Store
 	// MultiInstance says that the next request may reach another gateway: keys are then kept in Store alone.
 	MultiInstance bool
-	Now           func() time.Time
-	NewID         func() string
-	Logger        *slog.Logger
+	// Target is a header that says, beside the path, what a request acts on. "" is none.
+	Target string
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
 }
 
 // Keys hands out claims. It is safe for concurrent use.
@@ -107,9 +109,9 @@ func (k *Keys) Run(c *fiber.Ctx, owner string, lasting bool, again, next fiber.H
 	})
 }
 
-// Claim reads the Idempotency-Key of a request. A repeated request of the same owner, with the same key, path and
-// body, gets the same response. Another body is 422, and a request whose first is still in flight is 409. If lasting
-// is set, the request changes what outlives this process, and so the key does too.
+// Claim reads the Idempotency-Key of a request. A repeated request of the same owner, with the same key, path, target
+// and body, gets the same response. Another body is 422, and a request whose first is still in flight is 409. If
+// lasting is set, the request changes what outlives this process, and so the key does too.
 func (k *Keys) Claim(c *fiber.Ctx, owner string, lasting bool) (*Claim, error) {
 	given := c.Request().Header.PeekAll("Idempotency-Key")
 	if len(given) == 0 {
@@ -119,7 +121,11 @@ func (k *Keys) Claim(c *fiber.Ctx, owner string, lasting bool) (*Claim, error) {
 	if len(given) > 1 || !validKey(key) {
 		return nil, api.Invalid("Idempotency-Key", "must be one value of 1 to 255 visible ASCII characters")
 	}
-	key = owner + "\x00" + c.Path() + "\x00" + key
+	target := c.Path()
+	if on := c.Get(k.cfg.Target); k.cfg.Target != "" && on != "" {
+		target += "#" + on
+	}
+	key = owner + "\x00" + target + "\x00" + key
 	digest := sha256.Sum256(c.Request().Body())
 	switch {
 	case k.cfg.MultiInstance && k.cfg.Store == nil:

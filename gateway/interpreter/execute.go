@@ -28,7 +28,7 @@ func (h *Handlers) Execute(c *fiber.Ctx) error {
 	if err := api.RequireJSON(c); err != nil {
 		return err
 	}
-	session := utils.CopyString(c.Get(sandboxID))
+	session := utils.CopyString(c.Get(SandboxID))
 	request, err := api.Decode(c, h.Turns, func(body []byte) (execution.Request, error) {
 		context, request, err := readExecution(body)
 		session = cmp.Or(context, session)

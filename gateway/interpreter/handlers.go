@@ -43,11 +43,13 @@ type Handlers struct {
 	contexts turns
 }
 
-// Headers of the client.
+// SandboxID is the client's header that names the sandbox in which code runs.
+const SandboxID = "E2b-Sandbox-Id"
+
+// Headers of the client with a credential.
 const (
 	accessToken  = "X-Access-Token"
 	trafficToken = "E2b-Traffic-Access-Token"
-	sandboxID    = "E2b-Sandbox-Id"
 )
 
 type givenKey struct{}
