@@ -53,6 +53,7 @@ func TestIntlSaysWhatItLacks(t *testing.T) {
 		{"new Intl.DateTimeFormat('fr').resolvedOptions().locale", `"fr"`},
 		{"new Intl.NumberFormat('de', {notation: 'compact'}).resolvedOptions().locale", `"de"`},
 		{"new Intl.NumberFormat('de', {notation: 'compact', style: 'percent'}).resolvedOptions().locale", `"en-US"`},
+		{"new Intl.NumberFormat('ja', {notation: 'compact'}).format(1e16)", `"1京"`},
 		{"new Intl.NumberFormat('ar-EG').resolvedOptions().numberingSystem", `"arab"`},
 		{"new Intl.DateTimeFormat('th').resolvedOptions().locale", `"en-US"`},
 		{"new Intl.NumberFormat('de', {style: 'unit', unit: 'liter', unitDisplay: 'long'}).format(2)", `"2 liters"`},

@@ -271,7 +271,7 @@
     const rows = s.row.compact[s.compactDisplay === 'long' ? 1 : 0];
     let r = apply(s, d), row;
     for (let e = magnitude(r), last = 0; e >= 3 && e !== last;) {
-      let at = p.min(e, 14) - 3;
+      let at = p.min(e, 17) - 3;
       while (rows[at] === 0) at--; // the same as for the power before
       row = rows[at];
       r = apply(s, shift(d, -row[0]));
