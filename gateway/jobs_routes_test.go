@@ -158,14 +158,14 @@ type heldState struct {
 	ending, store chan struct{}
 }
 
-func (h heldState) ChangeJob(
+func (h heldState) ChangeJobState(
 	ctx context.Context, id string, fn func(*execution.Job) error,
 ) (execution.Job, error) {
 	if job, err := h.Job(ctx, id); err == nil && job.Status == execution.Running {
 		h.ending <- struct{}{}
 		<-h.store
 	}
-	return h.State.ChangeJob(ctx, id, fn)
+	return h.State.ChangeJobState(ctx, id, fn)
 }
 
 // Nobody sees the result of a job before it is stored: neither at its location nor as an agent.

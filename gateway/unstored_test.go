@@ -88,13 +88,23 @@ type forgetful struct {
 func (s forgetful) ChangeJob(
 	ctx context.Context, id string, fn func(*execution.Job) error,
 ) (execution.Job, error) {
-	return s.State.ChangeJob(ctx, id, func(j *execution.Job) error {
+	return s.State.ChangeJob(ctx, id, s.forgets(fn))
+}
+
+func (s forgetful) ChangeJobState(
+	ctx context.Context, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
+	return s.State.ChangeJobState(ctx, id, s.forgets(fn))
+}
+
+func (s forgetful) forgets(fn func(*execution.Job) error) func(*execution.Job) error {
+	return func(j *execution.Job) error {
 		err := fn(j)
 		if err == nil && j.Wait.Segment > 0 {
 			return fmt.Errorf("change: %w", s.err)
 		}
 		return err
-	})
+	}
 }
 
 // A step whose session cannot be stored has run. Its caller learns that, with a status that no client repeats.

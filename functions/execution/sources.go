@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	stdjson "encoding/json"
 	"errors"
@@ -109,8 +110,138 @@ func EncodeAround(r Request, whole func(Request) any) ([]byte, error) {
 	return appendData(append(slices.Clone(head), code...), rest, r), nil
 }
 
-// DecodeStored decodes the JSON of a request that [DecodeRequest] accepted, and checks nothing again.
+// storedMagic begins what [Request.Stored] returns for long sources. No JSON text begins with it.
+const storedMagic = "ALS1"
+
+// Stored is the form in which a store holds a request or a content, in parts that follow one another. The parts share
+// memory with the sources. Short sources are in the JSON of [Request.Encode]. Long ones follow it byte by byte, because
+// each quoting of 16 MiB takes 10 ms:
+//
+//	4 bytes  "ALS1"
+//	4 bytes  the length of the head, big-endian
+//	         the head: the JSON of storedHead, with the value without its code and its files
+//	         the code, and the files in the order of their names
+type Stored [][]byte
+
+// storedHead describes the sources that follow it.
+type storedHead[T any] struct {
+	Value T            `json:"value"`
+	Code  int          `json:"code"`
+	Files []storedFile `json:"files,omitempty"`
+}
+
+// storedFile is a file that follows a storedHead. Text reports that it is UTF-8.
+type storedFile struct {
+	Name  string `json:"name"`
+	Bytes int    `json:"bytes"`
+	Text  bool   `json:"text,omitempty"`
+}
+
+// Len returns the size in bytes.
+func (s Stored) Len() (n int) {
+	for _, part := range s {
+		n += len(part)
+	}
+	return n
+}
+
+// Bytes returns the parts as one.
+func (s Stored) Bytes() []byte {
+	if len(s) == 1 {
+		return s[0]
+	}
+	return bytes.Join(s, nil)
+}
+
+// Stored returns what [DecodeStored] reads.
+func (r Request) Stored() (Stored, error) {
+	if r.Sources().Bytes() < longSources {
+		b, err := r.Encode()
+		return Stored{b}, err
+	}
+	short := r
+	short.Code, short.Files = "", nil
+	return stored(r, short)
+}
+
+// Stored returns what [DecodeContent] reads.
+func (c FunctionContent) Stored() (Stored, error) {
+	r := c.Request
+	if r.Sources().Bytes() < longSources {
+		b, err := c.Encode()
+		return Stored{b}, err
+	}
+	c.Request.Code, c.Request.Files = "", nil
+	return stored(r, c)
+}
+
+// stored returns a value with the long sources of r.
+func stored[T any](r Request, value T) (Stored, error) {
+	h := storedHead[T]{Value: value, Code: len(r.Code)}
+	parts := Stored{nil, []byte(r.Code)}
+	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
+		f := r.Files[name]
+		h.Files = append(h.Files, storedFile{name, len(f), r.isText(f) || validUTF8(f)})
+		parts = append(parts, f)
+	}
+	head, err := json.Marshal(h, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	if err != nil {
+		return nil, err
+	}
+	parts[0] = append(binary.BigEndian.AppendUint32([]byte(storedMagic), uint32(len(head))), head...)
+	return parts, nil
+}
+
+// errCut is the error of a stored value that is not whole.
+var errCut = errors.New("the sources are not as long as they were stored")
+
+// fromStored decodes what stored returned. The files share memory with b.
+func fromStored[T any](b []byte) (value T, r Request, err error) {
+	b = b[len(storedMagic):]
+	if len(b) < 4 || uint64(len(b)-4) < uint64(binary.BigEndian.Uint32(b)) {
+		return value, r, errCut
+	}
+	n := binary.BigEndian.Uint32(b)
+	var h storedHead[T]
+	if err := stdjson.Unmarshal(b[4:4+n], &h); err != nil {
+		return value, r, err
+	}
+	b = b[4+n:]
+	cut := func(n int) (part []byte, ok bool) {
+		if n < 0 || n > len(b) {
+			return nil, false
+		}
+		part, b = b[:n:n], b[n:]
+		return part, true
+	}
+	code, ok := cut(h.Code)
+	if r.Code = string(code); len(h.Files) > 0 {
+		r.Files, r.texts = make(map[string]File, len(h.Files)), map[*byte]int{}
+	}
+	for _, f := range h.Files {
+		part, whole := cut(f.Bytes)
+		ok = ok && whole
+		if r.Files[f.Name] = part; f.Text && len(part) > 0 {
+			r.texts[&part[0]] = len(part)
+		}
+	}
+	if !ok || len(b) > 0 {
+		return value, r, errCut
+	}
+	return h.Value, r, nil
+}
+
+func isStored(b []byte) bool { return bytes.HasPrefix(b, []byte(storedMagic)) }
+
+// DecodeStored decodes a request that [DecodeRequest] accepted, and checks nothing again. Its files may share memory
+// with b.
 func DecodeStored(b []byte) (r Request, err error) {
+	if isStored(b) {
+		short, sources, err := fromStored[Request](b)
+		short.Code = sources.Code
+		short.CopyFiles(sources)
+		return short, err
+	}
 	for _, a := range []Abridged{abridge(b, true, holdsText), {Short: b}} {
 		r = Request{}
 		err = json.Unmarshal(a.Short, &r, jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false),
@@ -126,8 +257,14 @@ func DecodeStored(b []byte) (r Request, err error) {
 	return r, err
 }
 
-// DecodeContent decodes the JSON of the content of a function as [DecodeStored] does.
+// DecodeContent decodes the content of a function as [DecodeStored] does.
 func DecodeContent(b []byte) (c FunctionContent, err error) {
+	if isStored(b) {
+		c, sources, err := fromStored[FunctionContent](b)
+		c.Request.Code = sources.Code
+		c.Request.CopyFiles(sources)
+		return c, err
+	}
 	const first = `{"request":`
 	if len(b) < longText || !bytes.HasPrefix(b, []byte(first)) {
 		return c, stdjson.Unmarshal(b, &c)

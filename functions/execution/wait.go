@@ -199,6 +199,8 @@ func (w *Wait) Clone() *Wait {
 // Waits is the part of a [Job] that only an execution has that has paused.
 type Waits struct {
 	Wait *Wait `json:"wait,omitempty"`
-	// Snapshot is encrypted; see package waits.
-	Snapshot []byte `json:"-"`
+	// Snapshot is encrypted; see package waits. SnapshotBytes is its size as it is stored, also in a job that was read
+	// without it.
+	Snapshot      []byte `json:"-"`
+	SnapshotBytes int    `json:"-"`
 }

@@ -40,8 +40,9 @@ const (
 )
 
 // Await waits until a job is paused or has ended, at most for patience. It returns the job as it was given if neither
-// happened. All callers who wait for a job share the looks at it. The longer they wait, the more rarely the job is
-// looked at. A look that fails says nothing about the job, which is looked at again.
+// happened. A job that it has read has neither request nor snapshot. All callers who wait for a job share the looks at
+// it. The longer they wait, the more rarely the job is looked at. A look that fails says nothing about the job, and is
+// repeated.
 func (q *Queue) Await(ctx context.Context, job execution.Job, patience time.Duration) (execution.Job, error) {
 	if !underWay(job) {
 		return job, nil
@@ -121,7 +122,7 @@ func (c *callersOf) lookUntil(ctx context.Context, q *Queue, of *awaited, id str
 		c.mu.Lock()
 		callers := maps.Clone(of.callers)
 		c.mu.Unlock()
-		job, err := q.cfg.Store.Job(ctx, id)
+		job, err := q.cfg.Store.JobState(ctx, id)
 		if ctx.Err() != nil {
 			return
 		}

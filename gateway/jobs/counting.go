@@ -17,8 +17,21 @@ type counting struct {
 func (s *counting) ChangeJob(
 	ctx context.Context, id string, fn func(*execution.Job) error,
 ) (execution.Job, error) {
+	return s.changed(ctx, s.Store.ChangeJob, id, fn)
+}
+
+// ChangeJobState implements Store.
+func (s *counting) ChangeJobState(
+	ctx context.Context, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
+	return s.changed(ctx, s.Store.ChangeJobState, id, fn)
+}
+
+func (s *counting) changed(
+	ctx context.Context, change changer, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
 	var before execution.Job
-	job, err := s.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
+	job, err := change(ctx, id, func(j *execution.Job) error {
 		before = copyOf(*j)
 		return fn(j)
 	})

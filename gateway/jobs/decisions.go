@@ -57,7 +57,7 @@ func (h *Handlers) Decide(
 	if job, err = h.Queue.Await(ctx, job, resumePatience); err != nil {
 		return nil, err
 	}
-	return bodyOf(job)
+	return h.bodyOf(ctx, job)
 }
 
 // decide returns the change that decisions of a caller make to a paused job.
@@ -188,7 +188,7 @@ func (h *Handlers) change(c *fiber.Ctx, decisions []api.Decision, fn func(*execu
 		c.Status(202)
 	}
 	c.Set(api.ExecutionID, job.ID)
-	return send(c, job)
+	return h.send(c, job)
 }
 
 // changeJob changes the paused execution with an ID. The values of decisions must fit what its code asked for. A job
@@ -212,7 +212,13 @@ func (h *Handlers) changeJob(
 			err = noPaused()
 		}
 		if err == nil {
+			job, err = h.Queue.Job(ctx, id)
+		}
+		if err == nil {
 			err = h.hasKey(job)
+		}
+		if errors.Is(err, execution.ErrNotFound) || err == nil && job.Wait == nil {
+			err = noPaused()
 		}
 		if err == nil {
 			err = fit(ctx, job, decisions)

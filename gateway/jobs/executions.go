@@ -66,7 +66,7 @@ func (h *Handlers) Get(c *fiber.Ctx) error {
 	if job.ID == "" {
 		return h.Result(c)
 	}
-	return send(c, job)
+	return h.send(c, job)
 }
 
 // Find returns the stored execution with an ID as Get responds with it; nil if there is none that the caller may see.
@@ -78,7 +78,7 @@ func (h *Handlers) Find(ctx context.Context, caller authn.Identity, id string) (
 		return nil, false, err
 	}
 	if job.ID != "" {
-		body, err = bodyOf(job)
+		body, err = h.bodyOf(ctx, job)
 		return body, true, err
 	}
 	if h.Queue == nil {
@@ -96,14 +96,19 @@ func (h *Handlers) Find(ctx context.Context, caller authn.Identity, id string) (
 }
 
 // bodyOf returns how a job that has paused is shown: its result, or how far it is.
-func bodyOf(job execution.Job) ([]byte, error) {
+func (h *Handlers) bodyOf(ctx context.Context, job execution.Job) ([]byte, error) {
 	if !job.Ended() {
+		job, err := h.withCode(ctx, job)
+		if err != nil {
+			return nil, err
+		}
 		return api.Encode(stateOf(job))
 	}
 	return job.Result, nil
 }
 
-// paused returns the job with an ID if it has paused and the caller may see it. Otherwise the job has no ID.
+// paused returns the state of the job with an ID if it has paused and the caller may see it. Otherwise the job has no
+// ID.
 func (h *Handlers) paused(ctx context.Context, caller authn.Identity, id string) (execution.Job, error) {
 	if h.Queue == nil {
 		return execution.Job{}, nil

@@ -142,7 +142,15 @@ type taking struct {
 
 func (c counting) ChangeJob(ctx context.Context, id string,
 	fn func(*execution.Job) error) (execution.Job, error) {
-	job, err := c.Store.ChangeJob(ctx, id, fn)
+	return c.count(c.Store.ChangeJob(ctx, id, fn))
+}
+
+func (c counting) ChangeJobState(ctx context.Context, id string,
+	fn func(*execution.Job) error) (execution.Job, error) {
+	return c.count(c.Store.ChangeJobState(ctx, id, fn))
+}
+
+func (c counting) count(job execution.Job, err error) (execution.Job, error) {
 	if err == nil && job.Ended() && c.ended.Add(1) == c.total {
 		close(c.all)
 	}

@@ -158,7 +158,7 @@ func (h *Handlers) Result(c *fiber.Ctx) error {
 			return err
 		}
 		if found {
-			return send(c, job)
+			return h.send(c, job)
 		}
 	}
 	return api.NotFound(
@@ -166,14 +166,14 @@ func (h *Handlers) Result(c *fiber.Ctx) error {
 	)
 }
 
-// job returns the job with an ID if the caller owns it, or may see all jobs.
+// job returns the state of the job with an ID if the caller owns it, or may see all jobs.
 func (h *Handlers) job(
 	ctx context.Context, caller authn.Identity, id string, all bool,
 ) (job execution.Job, found bool, err error) {
 	if !execution.ValidID(id) {
 		return job, false, nil
 	}
-	job, err = h.Queue.Job(ctx, id)
+	job, err = h.Queue.cfg.Store.JobState(ctx, id)
 	if errors.Is(err, execution.ErrNotFound) {
 		return job, false, nil
 	}
@@ -204,8 +204,12 @@ func callbackOf(job execution.Job) *callbackView {
 const askAgain = "1"
 
 // send responds with the result of a job or with how far it is, and with how far its callback is.
-func send(c *fiber.Ctx, job execution.Job) error {
+func (h *Handlers) send(c *fiber.Ctx, job execution.Job) error {
 	if job.Wait != nil && !job.Ended() {
+		job, err := h.withCode(c.UserContext(), job)
+		if err != nil {
+			return err
+		}
 		return api.Send(c, stateOf(job))
 	}
 	if job.Ended() {
@@ -217,6 +221,15 @@ func send(c *fiber.Ctx, job execution.Job) error {
 	}
 	c.Set(fiber.HeaderRetryAfter, askAgain)
 	return api.Send(c, progressOf(job))
+}
+
+// withCode returns a job that has paused, and that was read without its request, with its code.
+func (h *Handlers) withCode(ctx context.Context, job execution.Job) (execution.Job, error) {
+	whole, err := withRequest(ctx, h.Queue, job)
+	if errors.Is(err, execution.ErrNotFound) {
+		err = nil // it was deleted meanwhile
+	}
+	return whole, err
 }
 
 // progress is the state of a job that has not ended.
@@ -268,10 +281,16 @@ func (h *Handlers) Cancel(c *fiber.Ctx) error {
 			c.Status(202)
 			return api.Send(c, map[string]string{"id": id, "status": string(job.Status)})
 		}
-		return send(c, job)
+		return h.send(c, job)
 	}
 	if job.Status == execution.Cancelled {
 		return respond(job)
+	}
+	if job, err = h.Queue.Job(ctx, id); errors.Is(err, execution.ErrNotFound) {
+		return ErrEnded
+	}
+	if err != nil {
+		return err
 	}
 	cancelled, record, err := h.Executions.Cancelled(ctx, SubmissionOf(job),
 		"the execution was cancelled before it began")

@@ -56,6 +56,14 @@ func (s *away) Take(ctx context.Context, now time.Time, _ string) (execution.Job
 	return claimed[0], nil
 }
 
+func (s *away) ChangeJobState(
+	ctx context.Context, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
+	return s.ChangeJob(ctx, id, fn)
+}
+
+func (s *away) JobState(ctx context.Context, id string) (execution.Job, error) { return s.Job(ctx, id) }
+
 func (s *away) ChangeJob(
 	_ context.Context, _ string, fn func(*execution.Job) error,
 ) (execution.Job, error) {

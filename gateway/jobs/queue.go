@@ -23,11 +23,21 @@ type Store interface {
 	Job(ctx context.Context, id string) (execution.Job, error)
 	// ChangeJob passes a job to fn and stores what fn makes of it in one transaction, unless fn fails.
 	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
+	States
 	Work
 	Outbox
 	Upkeep
 	Waiting
 	Listing
+}
+
+// States reads and changes jobs without their requests and their snapshots, which can have many megabytes.
+type States interface {
+	// JobState returns a job without its request and its snapshot, or ErrNotFound.
+	JobState(ctx context.Context, id string) (execution.Job, error)
+	// ChangeJobState does what ChangeJob does. The job may be without its request and its snapshot, and keeps both unless
+	// fn sets another snapshot.
+	ChangeJobState(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 }
 
 // Work is how a process gets jobs to run.
@@ -53,7 +63,8 @@ type Outbox interface {
 
 // Waiting finds paused jobs.
 type Waiting interface {
-	// DueWaits returns paused jobs for which something is due, those that are due longest first.
+	// DueWaits returns paused jobs for which something is due, those that are due longest first. The jobs have neither
+	// request nor snapshot.
 	DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error)
 	// Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their
 	// IDs. The jobs have neither request nor snapshot.
@@ -201,16 +212,21 @@ func (q *Queue) nudge() {
 	}
 }
 
-// change changes a stored job, and has its callback made if that is due.
+// change changes the state of a stored job, and has its callback made if that is due.
 func change(ctx context.Context, q *Queue, id string, fn func(*execution.Job) error) (execution.Job, error) {
-	job, err := q.cfg.Store.ChangeJob(ctx, id, fn)
+	job, err := q.cfg.Store.ChangeJobState(ctx, id, fn)
+	return job, told(q, job, err)
+}
+
+// told returns err. It has the callback of a job made that was changed without an error, if it is due.
+func told(q *Queue, job execution.Job, err error) error {
 	if err == nil && pending(job) {
 		select {
 		case q.news <- struct{}{}:
 		default:
 		}
 	}
-	return job, err
+	return err
 }
 
 // Job returns a job, or execution.ErrNotFound.
@@ -261,7 +277,7 @@ func (q *Queue) Cancel(
 			return job, true, nil
 		case <-look.C:
 		}
-		if now, err := q.cfg.Store.Job(ctx, id); err == nil {
+		if now, err := q.cfg.Store.JobState(ctx, id); err == nil {
 			job = now
 		}
 	}
@@ -292,7 +308,7 @@ func endQueued(
 		return q.end(j, result)
 	})
 	if errors.Is(err, errTaken) {
-		return q.cfg.Store.Job(ctx, job.ID)
+		return q.cfg.Store.JobState(ctx, job.ID)
 	}
 	return job, err
 }

@@ -135,6 +135,11 @@ func (s *absentStore) Job(ctx context.Context, id string) (execution.Job, error)
 	return job, errors.Join(err, s.fault())
 }
 
+func (s *absentStore) JobState(ctx context.Context, id string) (execution.Job, error) {
+	job, err := s.Store.JobState(ctx, id)
+	return job, errors.Join(err, s.fault())
+}
+
 func (s *absentStore) fault() error {
 	if s.away {
 		return errAway

@@ -67,7 +67,7 @@ func (u unstored) endOne(ctx context.Context, r audit.Record) error {
 
 // replace stores a job that ends in the place of one that no store has, and ends it.
 func (u unstored) replace(ctx context.Context, ending execution.Job) error {
-	_, err := u.q.cfg.Store.Job(ctx, ending.ID)
+	_, err := u.q.cfg.Store.JobState(ctx, ending.ID)
 	if !errors.Is(err, execution.ErrNotFound) {
 		return err
 	}

@@ -73,7 +73,7 @@ func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, 
 	if !waits.Answered(job) {
 		return job, nil
 	}
-	decided := map[int]bool{}
+	decided, whole := map[int]bool{}, execution.Job{}
 	for _, p := range job.Wait.Pending {
 		if p.Answer == nil || p.Sent {
 			continue
@@ -82,7 +82,12 @@ func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, 
 		if p.Verdict == nil {
 			continue
 		}
-		if err := q.cfg.Waits.Record(ctx, waits.DecisionRecord(job, p)); err != nil {
+		if whole.ID == "" {
+			if whole, err = withRequest(ctx, q, job); err != nil {
+				return job, fmt.Errorf("record a decision: %w", err)
+			}
+		}
+		if err := q.cfg.Waits.Record(ctx, waits.DecisionRecord(whole, p)); err != nil {
 			return job, fmt.Errorf("record a decision: %w", err)
 		}
 	}
@@ -95,9 +100,19 @@ func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, 
 		return nil
 	})
 	if errors.Is(err, waits.ErrNotAnswered) { // another process was faster
-		return q.cfg.Store.Job(ctx, job.ID)
+		return q.cfg.Store.JobState(ctx, job.ID)
 	}
 	q.nudge()
+	return job, err
+}
+
+// withRequest returns a job that was read without its request with the request. Sessions have none.
+func withRequest(ctx context.Context, q *Queue, job execution.Job) (execution.Job, error) {
+	if job.Wait != nil && job.Wait.Session != nil || len(job.Request.Code)+len(job.Request.Files) > 0 {
+		return job, nil
+	}
+	whole, err := q.cfg.Store.Job(ctx, job.ID)
+	job.Request = whole.Request
 	return job, err
 }
 
@@ -136,10 +151,14 @@ func (q *Queue) finishEnding(ctx context.Context, job execution.Job) (execution.
 	if err := RecordLapsed(ctx, q, job); err != nil {
 		return job, fmt.Errorf("record the last step of a session: %w", err)
 	}
-	if err := q.cfg.Waits.Record(ctx, waits.EndRecord(job)); err != nil {
+	whole, err := withRequest(ctx, q, job)
+	if err == nil {
+		err = q.cfg.Waits.Record(ctx, waits.EndRecord(whole))
+	}
+	if err != nil {
 		return job, fmt.Errorf("record the end of a paused execution: %w", err)
 	}
-	job, err := change(ctx, q, job.ID, func(j *execution.Job) error {
+	job, err = change(ctx, q, job.ID, func(j *execution.Job) error {
 		if j.Ended() {
 			return errTaken
 		}
@@ -264,9 +283,10 @@ func (q *Queue) Park(ctx context.Context, s api.Submission, result execution.Res
 	return result, nil
 }
 
-// Change applies a change to a paused job and does what is then due.
+// Change applies a change to a paused job, which fn gets with its snapshot, and does what is then due.
 func (q *Queue) Change(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
-	job, err := change(ctx, q, id, fn)
+	job, err := q.cfg.Store.ChangeJob(ctx, id, fn)
+	err = told(q, job, err)
 	if err != nil || job.Status != execution.Paused {
 		return job, err
 	}

@@ -56,8 +56,24 @@ func (a *announcing) Submit(ctx context.Context, job execution.Job) error {
 func (a *announcing) ChangeJob(
 	ctx context.Context, id string, fn func(*execution.Job) error,
 ) (execution.Job, error) {
+	return a.changed(ctx, a.Store.ChangeJob, id, fn)
+}
+
+// ChangeJobState implements Store.
+func (a *announcing) ChangeJobState(
+	ctx context.Context, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
+	return a.changed(ctx, a.Store.ChangeJobState, id, fn)
+}
+
+// A changer is ChangeJob or ChangeJobState of a Store.
+type changer func(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
+
+func (a *announcing) changed(
+	ctx context.Context, change changer, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
 	var before execution.Job
-	job, err := a.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
+	job, err := change(ctx, id, func(j *execution.Job) error {
 		before = copyOf(*j)
 		return fn(j)
 	})
@@ -133,7 +149,7 @@ func (w woken) run(begin, running, keeping context.Context, id string) (ran bool
 	if !errors.Is(err, execution.ErrNotFound) {
 		return false, err
 	}
-	job, err = q.cfg.Store.Job(begin, id)
+	job, err = q.cfg.Store.JobState(begin, id)
 	if early := job.NotBefore.Sub(q.cfg.Now()); err == nil && job.Status == execution.Queued && early > 0 {
 		return false, q.cfg.Queues.Jobs.Send(begin, job.Tenant, id, early)
 	}
@@ -151,7 +167,7 @@ func (w woken) tell(ctx context.Context, id string) error {
 	if !errors.Is(err, execution.ErrNotFound) {
 		return err
 	}
-	job, err = q.cfg.Store.Job(ctx, id)
+	job, err = q.cfg.Store.JobState(ctx, id)
 	if err == nil && pending(job) {
 		if early := job.Callback.Next.Sub(now); early > 0 {
 			return q.cfg.Queues.Callbacks.Send(ctx, job.Tenant, id, early)

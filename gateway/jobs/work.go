@@ -135,6 +135,7 @@ func (q *Queue) run(running, keeping context.Context, job execution.Job) error {
 			return errTaken
 		}
 		if again <= 0 {
+			j.Request = job.Request // a snapshot is bound to it
 			return q.endOrPark(j, result)
 		}
 		j.Status, j.Owner, j.Attempts = execution.Queued, "", j.Attempts+1
@@ -209,6 +210,7 @@ func (q *Queue) take(ctx context.Context, job execution.Job) {
 			return errTaken
 		}
 		if recorded {
+			j.Request = job.Request // a snapshot is bound to it
 			return q.endOrPark(j, result)
 		}
 		j.Status, j.Owner = execution.Queued, ""

@@ -41,7 +41,7 @@ func Decode(body []byte) (Definition, error) {
 	if err != nil {
 		return Definition{}, err
 	}
-	own, request := map[string]json.RawMessage{}, given[:0]
+	own, request := map[string]json.RawMessage{}, make([]execution.Member, 0, len(given)+1)
 	for _, m := range given {
 		switch {
 		case !slices.Contains(accepted[:], m.Name):
@@ -54,11 +54,15 @@ func Decode(body []byte) (Definition, error) {
 			own[m.Name] = bytes.Clone(m.Value)
 		}
 	}
+	taken := len(request) < len(given)
 	if request, err = withEntry(request); err != nil {
 		return Definition{}, err
 	}
+	if taken || len(request) > len(given) { // joined, 16 MiB are copied once more
+		body = execution.JoinMembers(request)
+	}
 	var d Definition
-	if d.Content.Request, err = execution.DecodeRequest(execution.JoinMembers(request)); err != nil {
+	if d.Content.Request, err = execution.DecodeRequest(body); err != nil {
 		return Definition{}, err
 	}
 	if raw, ok := own["env"]; ok {

@@ -106,3 +106,18 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A member of a function that is no member of a request, and an entry that is found, do not stand in for each other.
+func TestDecodeTakesItsMembers(t *testing.T) {
+	t.Parallel()
+	for _, own := range []string{`"env":{"A":"b"}`, `"env":null`, `"hook":null`} {
+		for _, rest := range []string{`"files":{"index.js":"1"}`, `"code":"1"`} {
+			for _, body := range []string{"{" + own + "," + rest + "}", "{" + rest + "," + own + "}"} {
+				d, err := registry.Decode([]byte(body))
+				if err != nil || d.Content.Request.Code == "" && d.Content.Request.Entry != "index.js" {
+					t.Errorf("%s: %+v, %v", body, d.Content.Request, err)
+				}
+			}
+		}
+	}
+}

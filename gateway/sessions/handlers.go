@@ -33,7 +33,7 @@ type view struct {
 
 func (s *Sessions) viewOf(job execution.Job) view {
 	v := s.listed(job)
-	v.Bytes = new(len(job.Snapshot))
+	v.Bytes = new(max(len(job.Snapshot), job.SnapshotBytes))
 	return v
 }
 
@@ -212,12 +212,12 @@ func (h *Handlers) create(c *fiber.Ctx, o api.SessionOptions) error {
 	return api.Send(c, h.Sessions.viewOf(job))
 }
 
-// find returns a session of a caller. Another caller's session does not exist.
+// find returns a session of a caller without its snapshots. Another caller's session does not exist.
 func (h *Handlers) find(ctx context.Context, caller authn.Identity, id string) (execution.Job, error) {
 	if !execution.ValidSessionID(id) {
 		return execution.Job{}, notFound()
 	}
-	job, err := h.Sessions.cfg.Store.Job(ctx, id)
+	job, err := h.Sessions.cfg.Store.JobState(ctx, id)
 	if errors.Is(err, execution.ErrNotFound) {
 		return job, notFound()
 	}

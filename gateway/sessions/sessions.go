@@ -21,6 +21,10 @@ type Store interface {
 	Submit(ctx context.Context, job execution.Job) error
 	// Job returns a job, or execution.ErrNotFound.
 	Job(ctx context.Context, id string) (execution.Job, error)
+	// JobState and ChangeJobState do what Job and ChangeJob do, without the snapshot, which stays as it is unless fn sets
+	// another.
+	JobState(ctx context.Context, id string) (execution.Job, error)
+	ChangeJobState(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 	// ChangeJob passes a job to fn and stores the result in one transaction, unless fn fails.
 	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 	// Paused returns the paused jobs of a subject of a tenant whose ID is greater than after, in the order of their IDs.
@@ -99,9 +103,9 @@ func (s *Sessions) fork(ctx context.Context, made, job execution.Job, step int) 
 		if of := job.Wait.Session.ForkOf; of != "" { // it has no step of its own
 			made.Wait.Session.ForkOf = of
 		}
-		snapshot, err := s.open(job, step)
+		_, snapshot, err := s.read(ctx, job, step)
 		if err != nil {
-			return made, unreadable(err)
+			return made, err
 		}
 		sealed, err := s.cfg.Keys.Seal(made, snapshot)
 		if err != nil {
@@ -110,6 +114,22 @@ func (s *Sessions) fork(ctx context.Context, made, job execution.Job, step int) 
 		made.Snapshot = history{{step, sealed}}.encode()
 	}
 	return made, s.store(ctx, made)
+}
+
+// read returns the request of a session, and its snapshot after a step. The session was read without both.
+func (s *Sessions) read(ctx context.Context, job execution.Job, step int) (execution.Request, []byte, error) {
+	whole, err := s.cfg.Store.Job(ctx, job.ID)
+	if errors.Is(err, execution.ErrNotFound) || err == nil && s.over(whole) {
+		err = notFound()
+	}
+	if err != nil {
+		return whole.Request, nil, err
+	}
+	snapshot, err := s.open(whole, step)
+	if err != nil {
+		return whole.Request, nil, unreadable(err)
+	}
+	return whole.Request, snapshot, nil
 }
 
 // open returns the snapshot of a session after a step.
@@ -154,7 +174,7 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	if step.ID == "" {
 		step.ID = s.cfg.NewID()
 	}
-	job, err := s.change(ctx, id, func(j *execution.Job) {
+	job, err := s.change(ctx, s.cfg.Store.ChangeJobState, id, func(j *execution.Job) {
 		until := s.cfg.Now().Add(s.cfg.LongestStep(j.Wait.Tier)).UTC()
 		j.Wait.Session.Running, j.Wait.Session.Until = step.ID, until
 	})
@@ -167,28 +187,36 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 	next.Restarted, next.ForkOf, next.Granted = in.Restarted, in.ForkOf, in.Granted
 	if job.Wait.Segment > 0 && !next.Restarted {
 		next.EngineBuild = job.Wait.EngineBuild
-		if next.Snapshot, err = s.open(job, job.Wait.Segment); err != nil {
+		if job.Request, next.Snapshot, err = s.read(ctx, job, job.Wait.Segment); err != nil {
 			release()
-			return nil, unreadable(err)
+			return nil, err
 		}
 	}
 	run := step.ID
 	step.Session, step.Fresh, step.Waits, step.StartBefore = next, true, true, job.Wait.Session.Until
 	step.KeepStep = func(ctx context.Context, result execution.Result) error {
-		return s.keep(ctx, job.ID, run, result)
+		return s.keep(ctx, job, run, result)
 	}
 	return release, nil
 }
 
-// keep adds the snapshot of a step that completed to those of a session.
-func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Result) error {
-	_, err := s.cfg.Store.ChangeJob(context.WithoutCancel(ctx), id, func(j *execution.Job) error {
+// keep adds the snapshot of a step that completed to those of a session, as it was when the step began. Snapshots that
+// are too large to be kept are not read.
+func (s *Sessions) keep(ctx context.Context, began execution.Job, run string, result execution.Result) error {
+	change, large := s.cfg.Store.ChangeJob, began.SnapshotBytes > 3*maxKeptBytes
+	if large { // at least two thirds of that is the snapshot of the last step
+		change = s.cfg.Store.ChangeJobState
+	}
+	_, err := change(context.WithoutCancel(ctx), began.ID, func(j *execution.Job) error {
 		if s.over(*j) || j.Wait.Session.Running != run {
 			return changed()
 		}
 		before, err := decodeHistory(j.Snapshot, j.Wait.Segment)
-		if err != nil || j.Wait.EngineBuild != result.EngineBuild || j.Wait.Session.Restarted {
+		if err != nil || len(j.Snapshot) == 0 || j.Wait.EngineBuild != result.EngineBuild || j.Wait.Session.Restarted {
 			before = nil // it cannot be opened
+		}
+		if large {
+			j.Request = began.Request // the snapshot is bound to it
 		}
 		j.Wait = j.Wait.Clone()
 		j.Wait.Segment, j.Wait.Run, j.Wait.EngineBuild = j.Wait.Segment+1, run, result.EngineBuild
@@ -210,7 +238,7 @@ func (s *Sessions) keep(ctx context.Context, id, run string, result execution.Re
 
 // restart empties the state of a session. The number of its steps continues.
 func (s *Sessions) restart(ctx context.Context, id string) error {
-	_, err := s.change(ctx, id, func(j *execution.Job) {
+	_, err := s.change(ctx, s.cfg.Store.ChangeJob, id, func(j *execution.Job) {
 		j.Wait.Changed, j.Wait.EngineBuild, j.Snapshot = s.cfg.Now().UTC(), "", nil
 		j.Wait.Session = &execution.Session{Restarted: j.Wait.Segment > 0, Granted: j.Wait.Session.Granted}
 	})
@@ -220,12 +248,17 @@ func (s *Sessions) restart(ctx context.Context, id string) error {
 // errLapsed ends a change of a session whose claim belongs to a step that died.
 var errLapsed = errors.New("the claim of a step has lapsed")
 
+// A changer is ChangeJob or ChangeJobState of a Store.
+type changer func(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
+
 // change changes a session while no step of it runs. It first records the attempt at a step whose process died.
-func (s *Sessions) change(ctx context.Context, id string, fn func(*execution.Job)) (execution.Job, error) {
+func (s *Sessions) change(
+	ctx context.Context, change changer, id string, fn func(*execution.Job),
+) (execution.Job, error) {
 	recorded := ""
 	for {
 		var lapsed execution.Job
-		job, err := s.cfg.Store.ChangeJob(ctx, id, func(j *execution.Job) error {
+		job, err := change(ctx, id, func(j *execution.Job) error {
 			switch {
 			case s.over(*j):
 				return notFound()
@@ -256,7 +289,7 @@ var errNotClaimed = errors.New("the claim has ended")
 
 // release ends the claim of a step. If that fails, the claim lapses. A session that was deleted meanwhile can then end.
 func (s *Sessions) release(ctx context.Context, id, run string) {
-	_, err := s.cfg.Store.ChangeJob(context.WithoutCancel(ctx), id, func(j *execution.Job) error {
+	_, err := s.cfg.Store.ChangeJobState(context.WithoutCancel(ctx), id, func(j *execution.Job) error {
 		if w := j.Wait; j.Ended() || w == nil || w.Session == nil || w.Session.Running != run {
 			return errNotClaimed
 		}

@@ -187,7 +187,8 @@ func (p *process) begin(ctx context.Context) error {
 		return p.queue.Submit(ctx, execution.Job{ID: p.id, Tenant: "t", Subject: "ann", ReceivedAt: p.began})
 	}
 	caller := authn.Identity{Tenant: "t", Subject: "ann"}
-	s := api.Submission{ID: p.id, Caller: caller, ReceivedAt: p.began, Waits: true}
+	s := api.Submission{ID: p.id, Caller: caller, ReceivedAt: p.began, Waits: true,
+		Request: execution.Request{Code: "1"}}
 	result, err := p.Execute(ctx, s)
 	if err == nil {
 		_, err = p.queue.Park(ctx, s, result)
@@ -215,6 +216,13 @@ func (p *process) ChangeJob(
 	ctx context.Context, id string, fn func(*execution.Job) error,
 ) (job execution.Job, err error) {
 	err = p.do("ChangeJob", true, func() (err error) { job, err = p.Store.ChangeJob(ctx, id, fn); return err })
+	return job, err
+}
+
+func (p *process) ChangeJobState(
+	ctx context.Context, id string, fn func(*execution.Job) error,
+) (job execution.Job, err error) {
+	err = p.do("ChangeJob", true, func() (err error) { job, err = p.Store.ChangeJobState(ctx, id, fn); return err })
 	return job, err
 }
 

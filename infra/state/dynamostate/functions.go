@@ -234,10 +234,11 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 			}
 		}
 		if content != nil {
-			body, err := content.Encode()
+			parts, err := content.Stored()
 			if err != nil {
 				return err
 			}
+			body := parts.Bytes()
 			sum := hash(body)
 			if _, has := d.Sizes[sum]; !has {
 				added = len(body)

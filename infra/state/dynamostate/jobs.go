@@ -1,6 +1,7 @@
 package dynamostate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,9 @@ func jobKey(id string) key { return keyOf("job#"+id, "-") }
 
 // jobBytes is what a job takes besides its code, its files and its results.
 const jobBytes = 1 << 10
+
+// normal is the priority of a request that names none.
+const normal = "normal"
 
 func jobFolder(id string) string { return "jobs/" + id }
 
@@ -62,14 +66,16 @@ func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error
 	if it["doc"], err = t.keep(ctx, jobFolder(j.ID), doc); err != nil {
 		return err
 	}
-	request := []byte("{}") // nobody needs the request of a job that has ended
-	if !j.Ended() {
-		if request, err = j.Request.Encode(); err != nil {
+	switch {
+	case j.Ended():
+		it["request"] = binary([]byte("{}")) // nobody needs it
+	case it["request"] == nil:
+		it["priority"] = text(cmp.Or(j.Request.Priority, normal))
+		parts, err := j.Request.Stored()
+		if err != nil {
 			return err
 		}
-	}
-	if it["request"] == nil || j.Ended() {
-		if it["request"], err = t.keep(ctx, jobFolder(j.ID), request); err != nil {
+		if it["request"], err = t.keep(ctx, jobFolder(j.ID), parts.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -91,9 +97,9 @@ func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error
 	return nil
 }
 
-// jobOf decodes an item. Its attributes take precedence over its document, because a claim changes only attributes.
-func (t *table) jobOf(ctx context.Context, it item) (j execution.Job, err error) {
-	doc, err := t.load(ctx, it["doc"])
+// jobOf decodes an item.
+func (t *table) jobOf(ctx context.Context, it item) (execution.Job, error) {
+	j, err := t.stateOf(ctx, it)
 	if err != nil {
 		return j, err
 	}
@@ -101,18 +107,63 @@ func (t *table) jobOf(ctx context.Context, it item) (j execution.Job, err error)
 	if err != nil {
 		return j, err
 	}
-	if err = share.Decode(doc, &j); err == nil {
-		j.Request, err = execution.DecodeStored(request)
+	if j.Request, err = execution.DecodeStored(request); err != nil {
+		return j, unreadable("a job", err)
 	}
+	j.Snapshot, err = t.load(ctx, it["snapshot"])
+	return j, err
+}
+
+// stateOf decodes an item without its request and its snapshot. Its attributes take precedence over its document,
+// because a claim changes only attributes.
+func (t *table) stateOf(ctx context.Context, it item) (j execution.Job, err error) {
+	doc, err := t.load(ctx, it["doc"])
 	if err != nil {
+		return j, err
+	}
+	if err := share.Decode(doc, &j); err != nil {
 		return j, unreadable("a job", err)
 	}
 	j.Status, j.Owner = execution.Status(textOf(it["status"])), textOf(it["owner"])
 	j.StartedAt, j.StartBefore = fromMillis(numberOf(it["started"])), fromMillis(numberOf(it["startBefore"]))
-	if j.Result, err = t.load(ctx, it["result"]); err == nil {
-		j.Snapshot, err = t.load(ctx, it["snapshot"])
+	if j.Result, err = t.load(ctx, it["result"]); err != nil {
+		return j, err
 	}
+	if err := t.setPriority(ctx, it, &j); err != nil {
+		return j, err
+	}
+	j.SnapshotBytes, err = t.snapshotBytes(ctx, it)
 	return j, err
+}
+
+// setPriority sets the priority of a request that is not read: the place in the queue depends on it. Items of earlier
+// versions have it in their request alone.
+func (t *table) setPriority(ctx context.Context, it item, j *execution.Job) error {
+	if said := textOf(it["priority"]); said != "" || it["request"] == nil {
+		if said != normal {
+			j.Request.Priority = said
+		}
+		return nil
+	}
+	request, err := t.load(ctx, it["request"])
+	if err != nil {
+		return err
+	}
+	r, err := execution.DecodeStored(request)
+	if j.Request.Priority = r.Priority; err != nil {
+		return unreadable("a job", err)
+	}
+	return nil
+}
+
+// snapshotBytes returns the size of the snapshot of an item. Items of earlier versions do not say how large an object
+// is.
+func (t *table) snapshotBytes(ctx context.Context, it item) (int, error) {
+	if said := it["snapshotBytes"]; said != nil && it["snapshot"] != nil {
+		return int(numberOf(said)), nil
+	}
+	snapshot, err := t.load(ctx, it["snapshot"])
+	return len(snapshot), err
 }
 
 // unreadable returns the fault of a document that does not parse.
@@ -130,9 +181,10 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	case !validID(job.ID):
 		return fmt.Errorf("submit job: %q cannot be part of a key", job.ID)
 	}
-	if err := s.room(ctx, job.Tenant); err != nil {
+	if err := room(ctx, s, job.Tenant); err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
+	job.SnapshotBytes = len(job.Snapshot)
 	it := jobKey(job.ID)
 	err := s.setJob(ctx, it, execution.Job{}, job)
 	size := int64(len(job.Request.Code)) + moving(job)
@@ -164,7 +216,7 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 }
 
 // room counts one more job of a tenant, or returns execution.ErrFull.
-func (s *Store) room(ctx context.Context, tenant string) error {
+func room(ctx context.Context, s *Store, tenant string) error {
 	jobs, err := s.tallies.Used(execution.QuotaJobs, tenant, func() (int64, error) {
 		queued, err := s.count(ctx, dueIndex(), queuedList, tenantPart(tenant), s.cfg.MaxJobsPerTenant)
 		if err != nil {
@@ -184,28 +236,51 @@ func (s *Store) room(ctx context.Context, tenant string) error {
 }
 
 // Job returns a job. The error is execution.ErrNotFound if there is none.
-func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err error) {
+func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
+	return readJob(ctx, s.table, id, s.jobOf)
+}
+
+// JobState returns a job without its request and its snapshot.
+func (t *table) JobState(ctx context.Context, id string) (execution.Job, error) {
+	return readJob(ctx, t, id, t.stateOf)
+}
+
+func readJob(ctx context.Context, t *table, id string, decode decoder) (job execution.Job, err error) {
 	if !validID(id) {
 		return job, execution.ErrNotFound
 	}
 	for range changes {
-		it, err := s.get(ctx, jobKey(id))
+		it, err := t.get(ctx, jobKey(id))
 		if err != nil {
 			return job, fmt.Errorf("read job: %w", err)
 		}
 		if len(it) == 0 {
 			return job, execution.ErrNotFound
 		}
-		if job, err = s.jobOf(ctx, it); !errors.Is(err, errMoved) {
+		if job, err = decode(ctx, it); !errors.Is(err, errMoved) {
 			return job, err
 		}
 	}
 	return job, &execution.StoreError{Fault: execution.StoreBusy, Err: errMoved}
 }
 
+// A decoder decodes an item: jobOf or stateOf.
+type decoder func(context.Context, item) (execution.Job, error)
+
 // ChangeJob passes a job to fn and stores the result. fn may be called more than once. If fn fails, nothing changes
 // and its error is returned.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	return changeJob(ctx, s, s.jobOf, id, fn)
+}
+
+// ChangeJobState does what ChangeJob does, with a job without its request and its snapshot. The snapshot stays as it is
+// unless fn sets another.
+func (s *Store) ChangeJobState(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	return changeJob(ctx, s, s.stateOf, id, fn)
+}
+
+func changeJob(ctx context.Context, s *Store, decode decoder, id string, fn func(*execution.Job) error) (
+	execution.Job, error) {
 	var job execution.Job
 	if !validID(id) {
 		return job, execution.ErrNotFound
@@ -218,13 +293,16 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		if !there {
 			return execution.ErrNotFound
 		}
-		if job, err = s.jobOf(ctx, it); err != nil {
+		if job, err = decode(ctx, it); err != nil {
 			return err
 		}
 		was := job
 		owner = was.Owner
 		if err := fn(&job); err != nil {
 			return err
+		}
+		if len(job.Snapshot) > 0 || len(was.Snapshot) > 0 {
+			job.SnapshotBytes = len(job.Snapshot)
 		}
 		if job.Cancel && !was.Cancel && job.Status == execution.Running {
 			if err := s.tellOwner(ctx, job); err != nil {
@@ -282,7 +360,7 @@ func (s *Store) Cancelled(ctx context.Context) (ids []string, err error) {
 		return nil, err
 	}
 	for _, id := range told {
-		job, err := s.Job(ctx, id)
+		job, err := s.JobState(ctx, id)
 		if err != nil && !errors.Is(err, execution.ErrNotFound) {
 			return ids, err
 		}

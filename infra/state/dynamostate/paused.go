@@ -18,11 +18,16 @@ func pausedAttributes() []string { return []string{"doc", "subject"} }
 
 // setWait writes into the item of a job what only a paused job has, and its snapshot until it ends.
 func (t *table) setWait(ctx context.Context, it item, was, j execution.Job) (err error) {
-	if j.Ended() || len(j.Snapshot) == 0 {
+	switch unread := len(j.Snapshot) == 0 && len(was.Snapshot) == 0; {
+	case j.Ended(), len(j.Snapshot) == 0 && !unread:
 		delete(it, "snapshot")
-	} else if it["snapshot"], err = t.keepAgain(ctx, jobFolder(j.ID), it["snapshot"], was.Snapshot,
-		j.Snapshot); err != nil {
-		return err
+		delete(it, "snapshotBytes")
+	case !unread:
+		it["snapshotBytes"] = number(int64(len(j.Snapshot)))
+		it["snapshot"], err = t.keepAgain(ctx, jobFolder(j.ID), it["snapshot"], was.Snapshot, j.Snapshot)
+		if err != nil {
+			return err
+		}
 	}
 	for _, name := range []string{"wake", "paused", "subject"} {
 		delete(it, name)
@@ -38,14 +43,14 @@ func (t *table) setWait(ctx context.Context, it item, was, j execution.Job) (err
 }
 
 // DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
-// tenant has its share.
+// tenant has its share. The jobs have neither request nor snapshot.
 func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) (out []execution.Job, err error) {
 	due, err := s.due(ctx, wakeIndex(), string(execution.Paused), now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("look for paused jobs: %w", err)
 	}
 	for _, l := range due {
-		job, err := s.Job(ctx, idOf(l.key))
+		job, err := s.JobState(ctx, idOf(l.key))
 		switch {
 		case errors.Is(err, execution.ErrNotFound):
 		case err != nil:
@@ -70,8 +75,7 @@ func (s *Store) Paused(ctx context.Context, tenant, subject, after string, limit
 	}
 	var out []execution.Job
 	err := s.query(ctx, in, func(it item) (bool, error) {
-		it["request"] = binary([]byte("{}"))
-		job, err := s.jobOf(ctx, it)
+		job, err := s.stateOf(ctx, it)
 		if err == nil {
 			job.Status = execution.Paused
 			out = append(out, job)
@@ -112,13 +116,12 @@ func (s *Store) Jobs(
 		if len(jobs) == limit || i == 4*limit {
 			return jobs, ids[i-1], nil
 		}
-		job, err := s.Job(ctx, id)
+		job, err := s.JobState(ctx, id)
 		switch {
 		case errors.Is(err, execution.ErrNotFound):
 		case err != nil:
 			return nil, "", fmt.Errorf("list jobs: %w", err)
 		case job.Status == status && job.Tenant == tenant && (subject == "" || job.Subject == subject):
-			job.Request = execution.Request{}
 			jobs = append(jobs, job)
 		}
 	}

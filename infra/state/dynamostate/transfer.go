@@ -191,10 +191,11 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 	}
 	d := newDocument(f.Saved)
 	for version, content := range f.Contents {
-		body, err := content.Encode()
+		parts, err := content.Stored()
 		if err != nil {
 			return err
 		}
+		body := parts.Bytes()
 		sum := hash(body)
 		if err := s.keepContent(ctx, tenant, name, sum, body); err != nil {
 			return err

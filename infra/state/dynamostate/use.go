@@ -235,7 +235,7 @@ func (u uses) chargedUntil(it item) (until time.Time, lapsed bool) {
 }
 
 // moving returns the bytes of a job that change while it exists.
-func moving(job execution.Job) int64 { return int64(len(job.Snapshot) + len(job.Result)) }
+func moving(job execution.Job) int64 { return int64(job.SnapshotBytes + len(job.Result)) }
 
 // roomToGrow returns an *execution.QuotaError if a session would exceed its tenant's quota.
 func (u uses) roomToGrow(ctx context.Context, job execution.Job, bytes int64) error {

@@ -66,9 +66,25 @@ type jobWrite struct {
 	job   execution.Job
 	doc   []byte
 	token string
+	// The row has the result, or the snapshot: it is not sent again.
+	hasResult, hasSnapshot bool
 }
 
-func (w jobWrite) size() int { return len(w.doc) + len(w.job.Result) + len(w.job.Snapshot) }
+func (w jobWrite) size() int { return len(w.doc) + len(w.result()) + len(w.snapshot()) }
+
+func (w jobWrite) result() []byte {
+	if w.hasResult {
+		return nil
+	}
+	return w.job.Result
+}
+
+func (w jobWrite) snapshot() []byte {
+	if w.hasSnapshot {
+		return nil
+	}
+	return w.job.Snapshot
+}
 
 // writeAll replaces the rows of a batch. The outcome is the size of the tenant's results before. The error of a row
 // that has changed since it was read is errMoved.
@@ -79,7 +95,7 @@ func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64
 	})
 	var ids, docs, results, snapshots [][]byte
 	var lasts, statuses, owners, claims, tokens []string
-	var cancels []bool
+	var cancels, hasResults, hasSnapshots []bool
 	var starts, started, startBefores []int64
 	var callbacks, ends []*int64
 	byToken := map[string]*operation[jobWrite, int64]{}
@@ -97,21 +113,25 @@ func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64
 		starts, owners, claims = append(starts, millis(dueAt(j))), append(owners, owner), append(claims, claim)
 		cancels, callbacks, ends = append(cancels, j.Cancel), append(callbacks, callback), append(ends, orNull(j.EndedAt))
 		started, startBefores = append(started, millis(j.StartedAt)), append(startBefores, millis(j.StartBefore))
-		docs, results, tokens = append(docs, w.doc), append(results, []byte(j.Result)), append(tokens, w.token)
-		snapshots = append(snapshots, j.Snapshot)
+		docs, results, tokens = append(docs, w.doc), append(results, w.result()), append(tokens, w.token)
+		snapshots = append(snapshots, w.snapshot())
+		hasResults, hasSnapshots = append(hasResults, w.hasResult), append(hasSnapshots, w.hasSnapshot)
 	}
 	// Nobody needs the request and the snapshot of a job that has ended.
 	written, err := collect(ctx, s.pool, scanWritten, `WITH batch AS (
 			SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::boolean[],
-				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], $13::bytea[], $14::text[], $15::bytea[])
+				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], $13::bytea[], $14::text[], $15::bytea[],
+				$16::boolean[], $17::boolean[])
 				AS b (id, last, status, not_before, owner, claim, cancel, callback, ended, started, start_before, doc, result,
-					token, snapshot)
+					token, snapshot, has_result, has_snapshot)
 		), written AS (
 			UPDATE airlock.jobs j SET status = b.status, not_before = b.not_before, owner = nullif(b.owner, ''),
 				claim = nullif(b.claim, ''), cancel = b.cancel, callback = b.callback, caller = NULL, ended = b.ended,
-				started = b.started, start_before = b.start_before, doc = b.doc, result = b.result,
+				started = b.started, start_before = b.start_before, doc = b.doc,
+				result = CASE WHEN b.has_result THEN j.result ELSE b.result END,
 				request = CASE WHEN b.ended IS NULL THEN j.request ELSE '{}'::bytea END,
-				snapshot = CASE WHEN b.ended IS NULL THEN b.snapshot END, change = b.token
+				snapshot = CASE WHEN b.ended IS NOT NULL THEN NULL WHEN b.has_snapshot THEN j.snapshot ELSE b.snapshot END,
+				change = b.token
 			FROM batch b WHERE j.id = b.id AND j.change = b.last
 			RETURNING j.tenant, j.change
 		), used AS (
@@ -120,7 +140,7 @@ func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64
 		)
 		SELECT written.change, coalesce(used.bytes, 0) FROM written LEFT JOIN used ON used.tenant = written.tenant`,
 		ids, lasts, statuses, starts, owners, claims, cancels, callbacks, ends, started, startBefores, docs, results, tokens,
-		snapshots)
+		snapshots, hasResults, hasSnapshots)
 	for _, w := range written {
 		op := byToken[w.token]
 		op.out, op.err = w.results, nil

@@ -150,12 +150,12 @@ func (s *base) keepFunction(ctx context.Context, tx pgx.Tx, f execution.SavedFun
 		return err
 	}
 	if content != nil {
-		raw, err := content.Encode()
+		parts, err := content.Stored()
 		if err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, "INSERT INTO airlock.versions (tenant, name, version, content) VALUES ($1, $2, $3, $4)",
-			[]byte(f.Tenant), []byte(f.Name), f.Versions[len(f.Versions)-1].Version, raw)
+			[]byte(f.Tenant), []byte(f.Name), f.Versions[len(f.Versions)-1].Version, parts.Bytes())
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package pgstate
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -14,8 +15,12 @@ import (
 	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
-const jobColumns = "id, status, coalesce(owner, ''), coalesce(claim, ''), started, start_before, change, doc, " +
-	"request, result, snapshot"
+const (
+	jobColumns = rowColumns + "request, result, snapshot, coalesce(octet_length(snapshot), 0)"
+	// stateColumns leave out the request and the snapshot.
+	stateColumns = rowColumns + "'{}'::bytea, result, NULL::bytea, coalesce(octet_length(snapshot), 0)"
+	rowColumns   = "id, status, coalesce(owner, ''), coalesce(claim, ''), started, start_before, change, doc, "
+)
 
 // A jobRow is a stored job. Its columns take precedence over its document, because a claim changes only columns.
 type jobRow struct {
@@ -24,12 +29,13 @@ type jobRow struct {
 	started, startBefore         int64
 	doc, request                 []byte
 	result, snapshot             []byte
+	snapshotBytes                int
 }
 
 func scanJob(row pgx.Row) (*jobRow, error) {
 	r := &jobRow{}
 	err := row.Scan(&r.id, &r.status, &r.owner, &r.claim, &r.started, &r.startBefore, &r.change, &r.doc, &r.request,
-		&r.result, &r.snapshot)
+		&r.result, &r.snapshot, &r.snapshotBytes)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, execution.ErrNotFound
 	}
@@ -57,6 +63,7 @@ func (r *jobRow) job() (execution.Job, error) {
 	if len(r.snapshot) > 0 {
 		job.Snapshot = r.snapshot
 	}
+	job.SnapshotBytes = r.snapshotBytes
 	return job, nil
 }
 
@@ -94,10 +101,11 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
-	request, err := job.Request.Encode()
+	parts, err := job.Request.Stored()
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
+	request := parts.Bytes()
 	n := newJob{job: job, doc: doc, request: request, change: rand.Text()}
 	stored := false
 	err = s.do(ctx, func(ctx context.Context) error {
@@ -158,7 +166,7 @@ func (s *Store) submitUnderLock(ctx context.Context, n newJob) error {
 func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err error) {
 	var row *jobRow
 	err = s.do(ctx, func(ctx context.Context) error {
-		row, err = readJob(ctx, s.pool, id)
+		row, err = readJob(ctx, s.pool, jobColumns, id)
 		return err
 	})
 	if err != nil {
@@ -167,8 +175,21 @@ func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err erro
 	return row.job()
 }
 
-func readJob(ctx context.Context, q querier, id string) (*jobRow, error) {
-	return scanJob(q.QueryRow(ctx, "SELECT "+jobColumns+" FROM airlock.jobs WHERE id = $1", []byte(id)))
+// JobState returns a job without its request and its snapshot.
+func (s *base) JobState(ctx context.Context, id string) (job execution.Job, err error) {
+	var row *jobRow
+	err = s.do(ctx, func(ctx context.Context) error {
+		row, err = readJob(ctx, s.pool, stateColumns, id)
+		return err
+	})
+	if err != nil {
+		return job, err
+	}
+	return row.job()
+}
+
+func readJob(ctx context.Context, q querier, columns, id string) (*jobRow, error) {
+	return scanJob(q.QueryRow(ctx, "SELECT "+columns+" FROM airlock.jobs WHERE id = $1", []byte(id)))
 }
 
 // Claim claims the next queued job and marks it as running. It takes the first tenant in order after the given one
@@ -256,6 +277,18 @@ func (s *Store) startBefore(now time.Time) time.Time {
 // ChangeJob passes a job to fn and stores the result. fn may be called more than once. If fn fails, nothing changes
 // and its error is returned.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	return changeJob(ctx, s, jobColumns, id, fn)
+}
+
+// ChangeJobState does what ChangeJob does, with a job that may be without its request and its snapshot. The snapshot
+// stays as it is unless fn sets another.
+func (s *Store) ChangeJobState(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	return changeJob(ctx, s, stateColumns, id, fn)
+}
+
+func changeJob(
+	ctx context.Context, s *Store, columns, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
 	var job execution.Job
 	var refused error
 	var owned string // the token of the claim by which the job had its owner
@@ -265,7 +298,7 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 		row := known
 		if known = nil; row == nil {
 			var err error
-			if row, err = readJob(ctx, s.pool, id); err != nil {
+			if row, err = readJob(ctx, s.pool, columns, id); err != nil {
 				return err
 			}
 			if row.change == token { // an earlier attempt succeeded and its answer was lost
@@ -277,7 +310,7 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 			return err
 		}
 		owned = row.claim
-		before := len(job.Snapshot)
+		before := job.SnapshotBytes
 		if refused = fn(&job); refused != nil {
 			return nil
 		}
@@ -291,6 +324,9 @@ func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job
 	}
 	if job.Status != execution.Running {
 		s.jobs.letGo(owned)
+	}
+	if len(job.Snapshot) > 0 {
+		job.SnapshotBytes = len(job.Snapshot)
 	}
 	return job, nil
 }
@@ -309,7 +345,8 @@ func (s *Store) write(ctx context.Context, job execution.Job, row *jobRow, token
 	if err != nil {
 		return err
 	}
-	results, err := s.writes.do(ctx, jobWrite{row, job, doc, token})
+	results, err := s.writes.do(ctx, jobWrite{row, job, doc, token, bytes.Equal(job.Result, row.result),
+		bytes.Equal(job.Snapshot, row.snapshot)})
 	if err != nil || job.EndedAt.IsZero() ||
 		results+int64(len(doc)+len(job.Result)) <= s.storage(job.Tenant).Results {
 		return err

@@ -64,14 +64,14 @@ func (s *base) PausedBuilds(ctx context.Context) (map[string]int, error) {
 }
 
 // DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
-// tenant has its share.
+// tenant has its share. The jobs have neither request nor snapshot.
 func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error) {
 	return listJobs(ctx, s, scanJob, fair("airlock.jobs", "not_before", "t.status = 'paused'")+`, picked AS MATERIALIZED (
 			SELECT j.seq AS picked FROM due, LATERAL (
 				SELECT t.seq FROM airlock.jobs t WHERE t.tenant = due.tenant AND t.status = 'paused' AND t.not_before <= $1
 				ORDER BY t.not_before LIMIT `+part+`) j LIMIT $2
 		)
-		SELECT `+jobColumns+" FROM airlock.jobs JOIN picked ON seq = picked ORDER BY not_before", millis(now), limit)
+		SELECT `+stateColumns+" FROM airlock.jobs JOIN picked ON seq = picked ORDER BY not_before", millis(now), limit)
 }
 
 // Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their

@@ -209,12 +209,13 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 	tenant, name := []byte(f.Saved.Tenant), []byte(f.Saved.Name)
 	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		for version, content := range f.Contents {
-			raw, err := content.Encode()
+			parts, err := content.Stored()
 			if err != nil {
 				return err
 			}
 			_, err = tx.Exec(ctx, `INSERT INTO airlock.versions (tenant, name, version, content) VALUES ($1, $2, $3, $4)
-				ON CONFLICT (tenant, name, version) DO UPDATE SET content = excluded.content`, tenant, name, version, raw)
+				ON CONFLICT (tenant, name, version) DO UPDATE SET content = excluded.content`, tenant, name, version,
+				parts.Bytes())
 			if err != nil {
 				return err
 			}
@@ -231,11 +232,11 @@ func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
 	if err != nil {
 		return err
 	}
-	request, err := job.Request.Encode()
+	parts, err := job.Request.Stored()
 	if err != nil {
 		return err
 	}
-	n := newJob{job: job, doc: doc, request: request, change: rand.Text()}
+	n := newJob{job: job, doc: doc, request: parts.Bytes(), change: rand.Text()}
 	owner, claim, _ := strings.Cut(job.Owner, ".")
 	var callback *int64
 	if job.Callback != nil && job.Callback.State == execution.CallbackPending {

@@ -59,21 +59,27 @@ func (s *Store) Scheduled(ctx context.Context, tenant, name string, limit int) (
 
 // Content returns the content of a version.
 func (s *Store) Content(ctx context.Context, tenant, name string, version int) (execution.FunctionContent, error) {
-	var raw []byte
 	var c execution.FunctionContent
-	err := s.read(ctx, func() error {
-		const query = "SELECT content FROM versions WHERE tenant = ? AND name = ? AND version = ?"
-		err := s.db.QueryRowContext(ctx, query, tenant, name, version).Scan(&raw)
-		if errors.Is(err, sql.ErrNoRows) {
-			return execution.ErrNotFound
-		}
-		if err != nil {
-			return err
-		}
-		if c, err = execution.DecodeContent(raw); err != nil {
-			return unreadable("a version", err)
-		}
-		return nil
+	err := loading(func() error {
+		return s.read(ctx, func() error {
+			const query = "SELECT content, file, file_bytes FROM versions WHERE tenant = ? AND name = ? AND version = ?"
+			var k kept
+			err := s.db.QueryRowContext(ctx, query, tenant, name, version).Scan(&k.value, &k.file, &k.bytes)
+			if errors.Is(err, sql.ErrNoRows) {
+				return execution.ErrNotFound
+			}
+			if err != nil {
+				return err
+			}
+			raw, err := s.load(k)
+			if err != nil {
+				return err
+			}
+			if c, err = execution.DecodeContent(raw); err != nil {
+				return unreadable("a version", err)
+			}
+			return nil
+		})
 	})
 	if err != nil && !errors.Is(err, execution.ErrNotFound) {
 		return c, fmt.Errorf("read version %d of function %q: %w", version, name, err)
@@ -87,7 +93,7 @@ func (s *Store) Content(ctx context.Context, tenant, name string, version int) (
 func (s *Store) Change(ctx context.Context, tenant, name string,
 	fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
 	var own error
-	err := s.change(ctx, func(tx *sql.Tx) error {
+	err := s.filed(ctx, func(tx *sql.Tx, files *filing) error {
 		f, err := scanFunction(tx.QueryRowContext(ctx, "SELECT doc FROM functions WHERE tenant = ? AND name = ?", tenant,
 			name))
 		if errors.Is(err, execution.ErrNotFound) {
@@ -101,7 +107,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 			own = err
 			return err
 		}
-		return s.keepFunction(ctx, tx, f, content)
+		return s.keepFunction(ctx, tx, files, f, content)
 	})
 	if own != nil {
 		return own
@@ -113,7 +119,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 }
 
 // keepFunction stores a function and the content of its last version within the tenant's quotas.
-func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedFunction,
+func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, files *filing, f execution.SavedFunction,
 	content *execution.FunctionContent) error {
 	_, had, err := measure(ctx, tx, f.Tenant, "", execution.QuotaFunctions)
 	if err != nil {
@@ -124,14 +130,8 @@ func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedF
 		return err
 	}
 	if content != nil {
-		raw, err := content.Encode()
-		if err != nil {
-			return err
-		}
 		last := f.Versions[len(f.Versions)-1].Version
-		_, err = tx.ExecContext(ctx, "INSERT INTO versions (tenant, name, version, content) VALUES (?, ?, ?, ?)", f.Tenant,
-			f.Name, last, raw)
-		if err != nil {
+		if err := keepVersion(ctx, tx, files, f, last, *content); err != nil {
 			return err
 		}
 	}
@@ -148,12 +148,29 @@ func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, f execution.SavedF
 	if err != nil {
 		return err
 	}
-	return s.functionsWithin(ctx, tx, f.Tenant, had, scheduled, content != nil)
+	return functionsWithin(ctx, s, tx, f.Tenant, had, scheduled, content != nil)
+}
+
+// keepVersion stores the content of a version, or replaces it.
+func keepVersion(ctx context.Context, tx *sql.Tx, files *filing, f execution.SavedFunction, version int,
+	content execution.FunctionContent) error {
+	parts, err := content.Stored()
+	if err != nil {
+		return err
+	}
+	k, err := files.keep(parts)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO versions (tenant, name, version, content, file, file_bytes)
+		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, name, version) DO UPDATE SET content = excluded.content,
+		file = excluded.file, file_bytes = excluded.file_bytes`, f.Tenant, f.Name, version, k.value, k.file, k.bytes)
+	return err
 }
 
 // functionsWithin returns an error for a change that exceeds a tenant's quotas, but not for one that reduces its use.
 // Notes on a function without a new version may take a little more.
-func (s *Store) functionsWithin(ctx context.Context, tx *sql.Tx, tenant string, had, scheduled int64,
+func functionsWithin(ctx context.Context, s *Store, tx *sql.Tx, tenant string, had, scheduled int64,
 	versioned bool) error {
 	allowed := s.storage(tenant)
 	_, has, err := measure(ctx, tx, tenant, "", execution.QuotaFunctions)
@@ -206,6 +223,7 @@ func (s *Store) Delete(ctx context.Context, tenant, name string) error {
 	if err != nil {
 		return fmt.Errorf("delete function %q: %w", name, err)
 	}
+	_ = s.unlink(ctx) // the next Prune tries again
 	s.deleted(ctx, before-after)
 	return nil
 }

@@ -18,9 +18,17 @@ import (
 const (
 	ownersFolder = "owners"
 	// jobColumns are the columns of a job. A result from before there were results is in the job's row, and so is a
-	// snapshot from before there were snapshots.
-	jobColumns = "doc, request, coalesce(nullif(result, x''), (SELECT r.result FROM results r WHERE r.seq = jobs.seq)), " +
-		"coalesce(snapshot, (SELECT s.snapshot FROM snapshots s WHERE s.seq = jobs.seq))"
+	// snapshot from before there were snapshots, and a short request.
+	jobColumns = stateColumns + ", CASE WHEN request_bytes > 0 THEN (SELECT r.request FROM requests r WHERE " +
+		"r.seq = jobs.seq) ELSE request END, CASE WHEN request_bytes > 0 THEN (SELECT r.file FROM requests r WHERE " +
+		"r.seq = jobs.seq) ELSE '' END, request_bytes, coalesce(snapshot, (SELECT s.snapshot FROM snapshots s WHERE " +
+		"s.seq = jobs.seq)), CASE WHEN snapshot_bytes > 0 THEN (SELECT s.file FROM snapshots s WHERE " +
+		"s.seq = jobs.seq) ELSE '' END"
+	// stateColumns are those of a job without its request and its snapshot.
+	stateColumns = "doc, coalesce(nullif(result, x''), (SELECT r.result FROM results r WHERE r.seq = jobs.seq)), " +
+		"coalesce(length(snapshot), snapshot_bytes)"
+	// briefColumns are those of a job that is listed, without its result.
+	briefColumns = "doc, NULL, 0"
 )
 
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
@@ -30,20 +38,9 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
-	request, err := job.Request.Encode()
-	if err != nil {
-		return fmt.Errorf("submit job: %w", err)
-	}
-	err = s.change(ctx, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `INSERT INTO jobs
-			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
-			VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(dueAt(job)), doc,
-			request)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
+	err = s.filed(ctx, func(tx *sql.Tx, files *filing) error {
+		size, err := insertJob(ctx, tx, files, job, doc)
+		if err != nil || size < 0 {
 			return err // it is there
 		}
 		if len(job.Result) > 0 {
@@ -52,16 +49,54 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 			}
 		}
 		if len(job.Snapshot) > 0 {
-			if err := writeSnapshot(ctx, tx, job.ID, job.Snapshot); err != nil {
+			if err := writeSnapshot(ctx, tx, files, job.ID, job.Snapshot); err != nil {
 				return err
 			}
 		}
-		return s.jobsWithin(ctx, tx, job, int64(len(doc)+len(request)+len(job.Result)+len(job.Snapshot))+rowBytes)
+		return s.jobsWithin(ctx, tx, job, int64(len(doc)+size+len(job.Result)+len(job.Snapshot))+rowBytes)
 	})
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
 	return nil
+}
+
+// insertJob inserts a job without its result and its snapshot, and returns the size of its request; -1 if a job with
+// its ID exists. A job that has ended needs no request.
+func insertJob(ctx context.Context, tx *sql.Tx, files *filing, job execution.Job, doc []byte) (size int, err error) {
+	parts := execution.Stored{[]byte("{}")}
+	if job.EndedAt.IsZero() {
+		if parts, err = job.Request.Stored(); err != nil {
+			return 0, err
+		}
+	}
+	inRow, elsewhere := []byte{}, parts.Len()
+	if elsewhere < apart {
+		inRow, elsewhere = parts.Bytes(), 0
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO jobs
+		(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request, request_bytes)
+		VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		job.ID, job.Tenant, job.Subject, string(job.Status), priority(job.Request.Priority), millis(dueAt(job)), doc, inRow,
+		elsewhere)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return -1, err
+	}
+	if elsewhere > 0 {
+		k, err := files.keep(parts)
+		if err != nil {
+			return 0, err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO requests (seq, request, file, file_bytes)
+			VALUES ((SELECT seq FROM jobs WHERE id = ?), ?, ?, ?)`, job.ID, k.value, k.file, k.bytes)
+		if err != nil {
+			return 0, err
+		}
+	}
+	return parts.Len(), nil
 }
 
 // jobsWithin returns an error if a job that was just added is one too many or exceeds its tenant's quota.
@@ -113,8 +148,19 @@ func priority(name string) int {
 
 // Job returns a job. The error is execution.ErrNotFound if there is none.
 func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err error) {
+	err = loading(func() error {
+		return s.read(ctx, func() error {
+			job, err = s.scanJob(s.db.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id))
+			return err
+		})
+	})
+	return job, err
+}
+
+// JobState returns a job without its request and its snapshot.
+func (s *database) JobState(ctx context.Context, id string) (job execution.Job, err error) {
 	err = s.read(ctx, func() error {
-		job, err = scanJob(s.db.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id))
+		job, err = scanState(s.db.QueryRowContext(ctx, "SELECT "+stateColumns+" FROM jobs WHERE id = ?", id))
 		return err
 	})
 	return job, err
@@ -147,10 +193,10 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 	if err != nil || !some {
 		return nil, cmp.Or(err, execution.ErrNotFound)
 	}
-	err = s.change(ctx, func(tx *sql.Tx) error {
+	err = s.filed(ctx, func(tx *sql.Tx, files *filing) error {
 		jobs = nil
 		for last := after; len(jobs) < most; last = jobs[len(jobs)-1].Tenant {
-			job, err := next(ctx, tx, now, last, over)
+			job, err := s.next(ctx, tx, now, last, over)
 			if errors.Is(err, execution.ErrNotFound) && len(jobs) > 0 {
 				return nil
 			}
@@ -159,7 +205,7 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 			}
 			was := job
 			job.Status, job.Owner, job.StartedAt = execution.Running, s.owner, now.UTC()
-			if err := s.write(ctx, tx, job, was); err != nil {
+			if err := s.write(ctx, tx, files, job, was); err != nil {
 				return err
 			}
 			jobs = append(jobs, job)
@@ -178,12 +224,14 @@ const startable = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR n
 	"AND tenant NOT IN (SELECT value FROM json_each(?2))"
 
 // next returns the next job of the first tenant after a given one.
-func next(ctx context.Context, tx *sql.Tx, now time.Time, after, over string) (execution.Job, error) {
+func (d *database) next(
+	ctx context.Context, tx *sql.Tx, now time.Time, after, over string,
+) (execution.Job, error) {
 	const some = "SELECT " + jobColumns + startable + " AND tenant "
 	const order = " ORDER BY tenant, priority DESC, seq LIMIT 1"
-	job, err := scanJob(tx.QueryRowContext(ctx, some+"> ?3"+order, millis(now), over, after))
+	job, err := d.scanJob(tx.QueryRowContext(ctx, some+"> ?3"+order, millis(now), over, after))
 	if errors.Is(err, execution.ErrNotFound) {
-		job, err = scanJob(tx.QueryRowContext(ctx, some+"<= ?3"+order, millis(now), over, after))
+		job, err = d.scanJob(tx.QueryRowContext(ctx, some+"<= ?3"+order, millis(now), over, after))
 	}
 	return job, err
 }
@@ -202,26 +250,44 @@ func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.J
 // ChangeJob passes a job to fn and stores the result in one transaction. If fn fails, nothing changes and its error
 // is returned. fn replaces the result and the snapshot as a whole, if at all: it must not change their bytes.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
-	var job execution.Job
-	err := s.change(ctx, func(tx *sql.Tx) error {
+	return changeJob(ctx, s, jobColumns, s.scanJob, id, fn)
+}
+
+// ChangeJobState does what ChangeJob does, with a job without its request and its snapshot. The snapshot stays as it is
+// unless fn sets another.
+func (s *Store) ChangeJobState(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
+	return changeJob(ctx, s, stateColumns, scanState, id, fn)
+}
+
+func changeJob(ctx context.Context, s *Store, columns string, scan func(scanner) (execution.Job, error), id string,
+	fn func(*execution.Job) error) (execution.Job, error) {
+	var job, was execution.Job
+	err := s.filed(ctx, func(tx *sql.Tx, files *filing) error {
 		var err error
-		if job, err = scanJob(tx.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id)); err != nil {
+		if job, err = scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE id = ?", id)); err != nil {
 			return err
 		}
-		was := job
+		was = job
 		if err := fn(&job); err != nil {
 			return err
 		}
-		if err := s.write(ctx, tx, job, was); err != nil {
+		if err := s.write(ctx, tx, files, job, was); err != nil {
 			return err
 		}
-		return s.sessionWithin(ctx, tx, job, int64(len(job.Snapshot)-len(was.Snapshot)))
+		return s.sessionWithin(ctx, tx, job, int64(len(job.Snapshot)-was.SnapshotBytes))
 	})
+	ends := !job.EndedAt.IsZero() && was.EndedAt.IsZero()
+	if err == nil && (ends || len(job.Snapshot) > 0 && was.SnapshotBytes >= ofOwn) {
+		_ = s.unlink(ctx) // the next Prune tries again
+	}
+	if len(job.Snapshot) > 0 {
+		job.SnapshotBytes = len(job.Snapshot)
+	}
 	return job, err
 }
 
 // write stores a job that is there. was is the job as it is stored, of which the result and the snapshot count.
-func (s *Store) write(ctx context.Context, tx *sql.Tx, job, was execution.Job) error {
+func (s *Store) write(ctx context.Context, tx *sql.Tx, files *filing, job, was execution.Job) error {
 	doc, err := json.Marshal(job)
 	if err != nil {
 		return err
@@ -232,7 +298,8 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job, was execution.Job) e
 	}
 	// Nobody needs the request and the snapshot of a job that has ended.
 	_, err = tx.ExecContext(ctx, `UPDATE jobs SET status = ?, not_before = ?, owner = ?, cancel = ?, callback = ?,
-		ended = ?6, doc = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END WHERE id = ?`,
+		ended = ?6, doc = ?, request = CASE WHEN ?6 IS NULL THEN request ELSE CAST('{}' AS BLOB) END,
+		request_bytes = CASE WHEN ?6 IS NULL THEN request_bytes ELSE 0 END WHERE id = ?`,
 		string(job.Status), millis(dueAt(job)), job.Owner, job.Cancel, callback, orNull(job.EndedAt), doc, job.ID)
 	if err != nil {
 		return err
@@ -242,12 +309,12 @@ func (s *Store) write(ctx context.Context, tx *sql.Tx, job, was execution.Job) e
 			return err
 		}
 	}
-	snapshot := job.Snapshot
-	if !job.EndedAt.IsZero() {
-		snapshot = nil
+	snapshot, had := job.Snapshot, was.Snapshot
+	if !job.EndedAt.IsZero() && was.SnapshotBytes > 0 {
+		snapshot, had = nil, []byte{0}
 	}
-	if !bytes.Equal(snapshot, was.Snapshot) {
-		if err := writeSnapshot(ctx, tx, job.ID, snapshot); err != nil {
+	if !bytes.Equal(snapshot, had) {
+		if err := writeSnapshot(ctx, tx, files, job.ID, snapshot); err != nil {
 			return err
 		}
 	}
@@ -268,11 +335,17 @@ func writeResult(ctx context.Context, tx *sql.Tx, job execution.Job) error {
 }
 
 // writeSnapshot replaces the stored snapshot of a job. An empty one is deleted.
-func writeSnapshot(ctx context.Context, tx *sql.Tx, id string, snapshot []byte) error {
+func writeSnapshot(ctx context.Context, tx *sql.Tx, files *filing, id string, snapshot []byte) error {
 	statement, args := "DELETE FROM snapshots WHERE seq = (SELECT seq FROM jobs WHERE id = ?)", []any{id}
 	if len(snapshot) > 0 {
-		statement = "INSERT OR REPLACE INTO snapshots (seq, snapshot) VALUES ((SELECT seq FROM jobs WHERE id = ?), ?)"
-		args = append(args, snapshot)
+		k, err := files.keep(execution.Stored{snapshot})
+		if err != nil {
+			return err
+		}
+		statement = `INSERT INTO snapshots (seq, snapshot, file, file_bytes)
+			VALUES ((SELECT seq FROM jobs WHERE id = ?), ?, ?, ?) ON CONFLICT (seq) DO UPDATE SET
+			snapshot = excluded.snapshot, file = excluded.file, file_bytes = excluded.file_bytes`
+		args = append(args, k.value, k.file, k.bytes)
 	}
 	if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
 		return err
@@ -337,7 +410,7 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 			if err != nil {
 				return err
 			}
-			due, err := scanJobs(rows)
+			due, err := scanJobs(rows, s.scanJob)
 			if err != nil {
 				return err
 			}
@@ -369,23 +442,38 @@ func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Ti
 		tenant, url, millis(now), millis(now.Add(longestMemory)))
 }
 
+// jobs returns the jobs of a query for jobColumns.
 func (d *database) jobs(ctx context.Context, query string, args ...any) (out []execution.Job, err error) {
-	err = d.read(ctx, func() error {
-		rows, err := d.db.QueryContext(ctx, query, args...)
-		if err != nil {
-			return fmt.Errorf("read jobs: %w", err)
-		}
-		out, err = scanJobs(rows)
+	err = loading(func() error {
+		out, err = d.scanned(ctx, d.scanJob, query, args...)
 		return err
 	})
 	return out, err
 }
 
-func scanJobs(rows *sql.Rows) (_ []execution.Job, err error) {
+// states returns the jobs of a query for stateColumns or briefColumns.
+func (d *database) states(ctx context.Context, query string, args ...any) ([]execution.Job, error) {
+	return d.scanned(ctx, scanState, query, args...)
+}
+
+func (d *database) scanned(ctx context.Context, scan func(scanner) (execution.Job, error), query string,
+	args ...any) (out []execution.Job, err error) {
+	err = d.read(ctx, func() error {
+		rows, err := d.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return fmt.Errorf("read jobs: %w", err)
+		}
+		out, err = scanJobs(rows, scan)
+		return err
+	})
+	return out, err
+}
+
+func scanJobs(rows *sql.Rows, scan func(scanner) (execution.Job, error)) (_ []execution.Job, err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	var out []execution.Job
 	for rows.Next() {
-		job, err := scanJob(rows)
+		job, err := scan(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -394,28 +482,52 @@ func scanJobs(rows *sql.Rows) (_ []execution.Job, err error) {
 	return out, rows.Err()
 }
 
-func scanJob(row interface{ Scan(...any) error }) (execution.Job, error) {
-	var doc, request, result, snapshot []byte
+type scanner interface{ Scan(...any) error }
+
+// scanState reads a row of stateColumns.
+func scanState(row scanner) (job execution.Job, err error) {
+	return scanWith(row)
+}
+
+// scanJob reads a row of jobColumns, and the files that it names.
+func (d *database) scanJob(row scanner) (execution.Job, error) {
+	var request, snapshot kept
+	job, err := scanWith(row, &request.value, &request.file, &request.bytes, &snapshot.value, &snapshot.file)
+	if err != nil {
+		return job, err
+	}
+	raw, err := d.load(request)
+	if err != nil {
+		return job, err
+	}
+	if job.Request, err = execution.DecodeStored(raw); err != nil {
+		return job, unreadable("a job", err)
+	}
+	snapshot.bytes = job.SnapshotBytes
+	if raw, err = d.load(snapshot); len(raw) > 0 {
+		job.Snapshot = raw
+	}
+	return job, err
+}
+
+// scanWith reads stateColumns, and others behind them.
+func scanWith(row scanner, others ...any) (execution.Job, error) {
+	var doc, result []byte
 	var job execution.Job
-	err := row.Scan(&doc, &request, &result, &snapshot)
+	size := 0
+	err := row.Scan(append([]any{&doc, &result, &size}, others...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return job, execution.ErrNotFound
 	}
 	if err != nil {
 		return job, fmt.Errorf("read a job: %w", err)
 	}
-	err = share.Decode(doc, &job)
-	if err == nil {
-		job.Request, err = execution.DecodeStored(request)
-	}
-	if err != nil {
+	if err := share.Decode(doc, &job); err != nil {
 		return job, unreadable("a job", err)
 	}
 	if len(result) > 0 {
 		job.Result = result
 	}
-	if len(snapshot) > 0 {
-		job.Snapshot = snapshot
-	}
+	job.SnapshotBytes = size
 	return job, nil
 }

@@ -89,16 +89,16 @@ func pausedBuilds(ctx context.Context, db *sql.DB, apart bool) (counts map[strin
 }
 
 // DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
-// tenant has its share.
+// tenant has its share. The jobs have neither request nor snapshot.
 func (d *database) DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error) {
-	const query = "SELECT " + jobColumns + " FROM jobs WHERE status = 'paused' AND not_before <= ? "
+	const query = "SELECT " + stateColumns + " FROM jobs WHERE status = 'paused' AND not_before <= ? "
 	due, err := d.strings(ctx, "SELECT id FROM jobs WHERE status = 'paused' AND not_before <= ? LIMIT ?", millis(now),
 		limit+1)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
 	if len(due) <= limit {
-		return d.jobs(ctx, query+"ORDER BY not_before LIMIT ?", millis(now), limit)
+		return d.states(ctx, query+"ORDER BY not_before LIMIT ?", millis(now), limit)
 	}
 	tenants, part, err := d.dueTenants(ctx, pauses(), now, limit)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *database) DueWaits(ctx context.Context, now time.Time, limit int) ([]ex
 	}
 	var out []execution.Job
 	for _, tenant := range tenants {
-		some, err := d.jobs(ctx, query+"AND tenant = ? ORDER BY not_before LIMIT ?", millis(now), tenant,
+		some, err := d.states(ctx, query+"AND tenant = ? ORDER BY not_before LIMIT ?", millis(now), tenant,
 			min(part, limit-len(out)))
 		if err != nil {
 			return nil, err
@@ -122,11 +122,11 @@ func (d *database) DueWaits(ctx context.Context, now time.Time, limit int) ([]ex
 // Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their
 // IDs. The jobs have neither request nor snapshot.
 func (d *database) Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error) {
-	const columns = "SELECT doc, CAST('{}' AS BLOB), NULL, NULL FROM jobs WHERE status = 'paused' AND tenant = ? "
+	const columns = "SELECT " + briefColumns + " FROM jobs WHERE status = 'paused' AND tenant = ? "
 	if subject == "" {
-		return d.jobs(ctx, columns+"AND id > ? ORDER BY id LIMIT ?", tenant, after, limit)
+		return d.states(ctx, columns+"AND id > ? ORDER BY id LIMIT ?", tenant, after, limit)
 	}
-	return d.jobs(ctx, columns+"AND subject = ? AND id > ? ORDER BY id LIMIT ?", tenant, subject, after, limit)
+	return d.states(ctx, columns+"AND subject = ? AND id > ? ORDER BY id LIMIT ?", tenant, subject, after, limit)
 }
 
 // Jobs returns the jobs of a tenant, or of one of its subjects, that have a status, whose ID is greater, in the order
@@ -138,7 +138,7 @@ func (d *database) Jobs(
 	if status == execution.Running {
 		by, is = "jobs_running", "running"
 	}
-	jobs, err = d.jobs(ctx, "SELECT doc, CAST('{}' AS BLOB), NULL, NULL FROM jobs WHERE seq IN (SELECT seq FROM jobs "+
+	jobs, err = d.states(ctx, "SELECT "+briefColumns+" FROM jobs WHERE seq IN (SELECT seq FROM jobs "+
 		"INDEXED BY "+by+" WHERE status = '"+is+"' AND tenant = ?1 AND (?2 = '' OR subject = ?2) AND id > ?3 "+
 		"ORDER BY id LIMIT ?4) ORDER BY id", tenant, subject, after, limit)
 	if err == nil && len(jobs) == limit {

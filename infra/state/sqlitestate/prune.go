@@ -31,7 +31,7 @@ func (s *Store) Prune(ctx context.Context, now, before time.Time) error {
 	} {
 		err = errors.Join(err, s.deleteSome(ctx, step.table, step.where, step.at))
 	}
-	err = errors.Join(err, s.setRight(ctx, now))
+	err = errors.Join(err, s.setRight(ctx, now), s.unlink(ctx))
 	if err != nil {
 		return fmt.Errorf("delete what has expired: %w", err)
 	}

@@ -49,13 +49,13 @@ const reservedForAll = 16
 
 // roomForMore returns an error if the file has no room for one more function, job, delivery or key of any tenant.
 func (s *Store) roomForMore(ctx context.Context, tx *sql.Tx) error {
-	var pages, free int64
-	err := tx.QueryRowContext(ctx, "SELECT page_count, freelist_count FROM pragma_page_count(), pragma_freelist_count()").
-		Scan(&pages, &free)
+	var pages, free, files int64
+	err := tx.QueryRowContext(ctx, "SELECT page_count, freelist_count, bytes FROM pragma_page_count(), "+
+		"pragma_freelist_count(), filed").Scan(&pages, &free, &files)
 	if err != nil {
 		return err
 	}
-	if used := (pages - free) * pageSize; used > s.cfg.MaxBytes-s.cfg.MaxBytes/reservedForAll {
+	if used := (pages-free)*pageSize + files; used > s.cfg.MaxBytes-s.cfg.MaxBytes/reservedForAll {
 		return &execution.StoreError{
 			Fault: execution.StoreFull, Err: fmt.Errorf("the state has %d bytes; at most %d are allowed", used, s.cfg.MaxBytes),
 		}

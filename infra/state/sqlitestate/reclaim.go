@@ -79,7 +79,11 @@ func (s *Store) Stats(ctx context.Context) (execution.StorageStats, error) {
 	}
 	err := s.read(ctx, func() error {
 		f.Usage = nil
-		var free, size int64
+		var free, size, files int64
+		if err := s.db.QueryRowContext(ctx, "SELECT bytes FROM filed").Scan(&files); err != nil {
+			return err
+		}
+		f.FileBytes += files
 		if err := s.db.QueryRowContext(ctx,
 			"SELECT freelist_count, page_size FROM pragma_freelist_count, pragma_page_size").Scan(&free, &size); err != nil {
 			return err
@@ -117,7 +121,7 @@ func (d *database) Backlog(ctx context.Context) (b execution.Backlog, err error)
 	if err != nil || b.Queued == 0 {
 		return b, err
 	}
-	first, err := d.jobs(ctx, "SELECT doc, CAST('{}' AS BLOB), NULL, NULL FROM jobs WHERE seq IN "+
+	first, err := d.states(ctx, "SELECT "+briefColumns+" FROM jobs WHERE seq IN "+
 		"(SELECT seq FROM jobs INDEXED BY jobs_queued WHERE status = 'queued' ORDER BY seq LIMIT ?)", oldestOf)
 	b.Oldest = execution.OldestOf(first)
 	return b, err

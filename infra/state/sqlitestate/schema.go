@@ -19,7 +19,8 @@ const rowBytes = 512
 // schema returns the steps that built the file. It only ever grows; user_version counts its steps.
 func schema() []string {
 	return []string{stepTables, stepEvents, stepUsage + counters(), stepPaused + pausedCounters(),
-		stepResults + resultCounters(), stepDueOf, stepSnapshots + snapshotCounters()}
+		stepResults + resultCounters(), stepDueOf, stepSnapshots + snapshotCounters(),
+		stepContents + fileTriggers() + contentCounters()}
 }
 
 // stepSnapshots keeps snapshots apart from their jobs, like results: every step of a session, and every event, changes
@@ -141,16 +142,28 @@ func snapshotCounters() string {
 		", snapshot, result_bytes, snapshot_bytes")
 }
 
+// contentCounters returns the triggers of jobs and versions again, which now count requests of their own table and
+// files, too.
+func contentCounters() string {
+	const versions = 2 // the place in countedTables
+	return jobCounters(" + ifnull(length(R.snapshot), 0) + R.result_bytes + R.snapshot_bytes + R.request_bytes",
+		", snapshot, result_bytes, snapshot_bytes, request_bytes") +
+		recounted(versions, " + R.file_bytes", ", file_bytes")
+}
+
 // jobCounters returns statements that replace the triggers of jobs by ones that count more bytes.
-func jobCounters(bytes, changes string) string {
+func jobCounters(bytes, changes string) string { return recounted(countedJobs, bytes, changes) }
+
+// recounted returns statements that replace the triggers of a table of countedTables by ones that count more bytes.
+func recounted(n int, bytes, changes string) string {
 	var b strings.Builder
 	for _, event := range []string{"in", "out", "up"} {
-		fmt.Fprintf(&b, "DROP TRIGGER counted_%d_%s;\n", countedJobs, event)
+		fmt.Fprintf(&b, "DROP TRIGGER counted_%d_%s;\n", n, event)
 	}
-	c := countedTables()[countedJobs]
+	c := countedTables()[n]
 	c.bytes += bytes
 	c.changes += changes
-	b.WriteString(c.triggers(countedJobs))
+	b.WriteString(c.triggers(n))
 	return b.String()
 }
 

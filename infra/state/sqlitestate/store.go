@@ -53,7 +53,7 @@ type Config struct {
 	// Storage returns a tenant's current quota. It must be safe for concurrent use. Nil, or a zero field, means the
 	// default.
 	Storage func(tenant string) execution.Storage
-	// MaxBytes is what the file may take on its disk, for all tenants together: a change for which there is no room is a
+	// MaxBytes is what the state may take on its disk, for all tenants together: a change for which there is no room is a
 	// StoreError with StoreFull. Default 16 GiB. A file that is larger already does not grow.
 	MaxBytes int64
 	// CheckTime bounds a check of the whole file. Default 5 seconds on opening and half a second later.
@@ -121,6 +121,9 @@ func Open(dir string, cfg Config) (*Store, error) {
 	}
 	if s.lock, err = holdOwner(filepath.Join(dir, ownersFolder, s.owner)); err != nil {
 		return nil, errors.Join(fmt.Errorf("state folder: %w", err), db.Close())
+	}
+	if s.broken() == nil {
+		_ = errors.Join(s.unlink(context.Background()), s.unlinkStrays(context.Background())) // the next start tries again
 	}
 	return s, nil
 }

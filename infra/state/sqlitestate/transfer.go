@@ -214,16 +214,9 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 	if f.Saved.Schedule != nil {
 		next = orNull(f.Saved.Schedule.Next)
 	}
-	return s.change(ctx, func(tx *sql.Tx) error {
+	err = s.filed(ctx, func(tx *sql.Tx, files *filing) error {
 		for version, content := range f.Contents {
-			raw, err := content.Encode()
-			if err != nil {
-				return err
-			}
-			_, err = tx.ExecContext(ctx, `INSERT INTO versions (tenant, name, version, content) VALUES (?, ?, ?, ?)
-				ON CONFLICT (tenant, name, version) DO UPDATE SET content = excluded.content`, f.Saved.Tenant, f.Saved.Name,
-				version, raw)
-			if err != nil {
+			if err := keepVersion(ctx, tx, files, f.Saved, version, content); err != nil {
 				return err
 			}
 		}
@@ -232,24 +225,18 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 			next, doc)
 		return err
 	})
+	return errors.Join(err, s.unlink(ctx))
 }
 
 func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
-	request, err := job.Request.Encode()
-	if err != nil {
-		return err
-	}
-	return s.change(ctx, func(tx *sql.Tx) error {
+	err := s.filed(ctx, func(tx *sql.Tx, files *filing) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM jobs WHERE id = ?", job.ID); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO jobs
-			(id, tenant, subject, status, priority, not_before, owner, cancel, doc, request)
-			VALUES (?, ?, ?, ?, ?, ?, '', 0, '{}', ?)`, job.ID, job.Tenant, job.Subject, string(job.Status),
-			priority(job.Request.Priority), millis(job.NotBefore), request)
-		if err != nil {
+		if _, err := insertJob(ctx, tx, files, job, []byte("{}")); err != nil {
 			return err
 		}
-		return s.write(ctx, tx, job, execution.Job{})
+		return s.write(ctx, tx, files, job, execution.Job{})
 	})
+	return errors.Join(err, s.unlink(ctx))
 }

@@ -84,7 +84,7 @@ func dueWaits(t *testing.T, s State) {
 	if diff := cmp.Diff([]string{id(2), id(1)}, ids(due)); diff != "" || err != nil {
 		t.Fatal(diff, err)
 	}
-	if string(due[0].Snapshot) != "snapshot" || due[0].Request.Code != "1" {
+	if due[0].SnapshotBytes != len("snapshot") || len(due[0].Result) == 0 {
 		t.Errorf("got %+v", due[0])
 	}
 	if due, err = p.DueWaits(t.Context(), now, 1); err != nil || len(due) != 1 {

@@ -13,7 +13,9 @@ import (
 type Store interface {
 	Submit(ctx context.Context, job execution.Job) error
 	Job(ctx context.Context, id string) (execution.Job, error)
+	JobState(ctx context.Context, id string) (execution.Job, error)
 	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
+	ChangeJobState(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 	Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error)
 	ClaimSome(ctx context.Context, now time.Time, after string, passOver []string, most int) ([]execution.Job, error)
 	Take(ctx context.Context, now time.Time, id string) (execution.Job, error)
@@ -49,6 +51,7 @@ func TestPaused(t *testing.T, empty func(t *testing.T) State) {
 		"due":                dueWaits,
 		"listed":             listed,
 		"answered once":      answeredOnce,
+		"states of waits":    waitStates,
 		"sessions":           sessions,
 	})
 }
@@ -75,6 +78,8 @@ func Test(t *testing.T, empty func(t *testing.T) State) {
 		"not there":           notThere,
 		"backlog":             backlog,
 		"jobs are listed":     jobsListed,
+		"states":              states,
+		"long sources":        longSources,
 	})
 }
 

@@ -1,0 +1,154 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway"
+)
+
+// longest returns a request of 16 MiB whose files are not ASCII. n makes requests different.
+func longest(n int) string {
+	body := costlyRequests()["four files of letters"]
+	return strings.Replace(body, `"1"`, fmt.Sprintf(`"%d"`, n), 1)
+}
+
+// A version of 16 MiB costs the gateway's own process no more than another request, whatever is done with it.
+func TestOwnCostsOfStoredSources(t *testing.T) {
+	s := costServer(t)
+	n := 0
+	save := func() (time.Duration, string) { // a content that was not saved before
+		n++
+		s.do(t, "DELETE", "/api/functions/f", "") // the quota has no room for all tries
+		body := longest(n)
+		took, status := s.once(t, "PUT", "/api/functions/f", body, "application/json")
+		if status != 201 {
+			t.Fatal(status)
+		}
+		return took, body
+	}
+	s.within(t, "a version", ownTime, 16<<20, func() time.Duration {
+		took, body := save()
+		return took - s.transport(t, body)
+	})
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "/api/functions/f", ""}, {"GET", "/api/functions/f/versions/1", ""}, {"GET", "/api/functions", ""},
+		{"PUT", "/api/functions/f/aliases/a", `{"version":1}`}, {"POST", "/api/functions/f/invoke", "{}"},
+		{"GET", "/api/functions/f/diff", ""}, {"DELETE", "/api/functions/f", ""},
+	} {
+		s.within(t, c.method+" "+c.path+" of a new version", ownTime, 1<<20, func() time.Duration {
+			save()
+			took, status := s.once(t, c.method, c.path, c.body, "application/json")
+			if status >= 400 {
+				t.Fatalf("%s %s: %d", c.method, c.path, status)
+			}
+			return took
+		})
+	}
+}
+
+// A job with a request of 16 MiB costs for each of its requests no more than another job: the one that stores it, its
+// run, and the reads while it runs and when it has ended.
+func TestOwnCostsOfLongJobs(t *testing.T) {
+	running, proceed := make(chan struct{}), make(chan struct{})
+	s := kept(t, options{reader: newFarReader(t), invoke: func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
+		if _, err := inv.Encode(); err != nil {
+			return execution.Reply{}, err
+		}
+		if len(inv.Request.Files) > 0 {
+			running <- struct{}{}
+			<-proceed
+		}
+		return small(ctx, inv, onLog)
+	}})
+	n := 0
+	s.within(t, "a job that is stored and begins", 2*ownTime, 1<<20, func() time.Duration {
+		n++
+		body := longest(n)
+		before := processorTime()
+		if _, status := s.once(t, "POST", "/api/execute", body, "application/json", prefer); status != 202 {
+			t.Fatal(status)
+		}
+		<-running
+		took := processorTime() - before - s.transport(t, body)
+		proceed <- struct{}{}
+		return took
+	})
+	accepted := s.do(t, "POST", "/api/execute", longest(0), prefer)
+	<-running
+	location := want(t, accepted, 202).Header.Get("Location")
+	for _, c := range []struct{ method, path string }{
+		{"GET", location}, {"GET", "/api/executions?status=running"},
+		{"GET", "/api/executions/" + strings.TrimPrefix(location, "/api/result/")},
+	} {
+		s.within(t, c.method+" "+c.path, ownTime/5, 1<<20, func() time.Duration {
+			took, status := s.once(t, c.method, c.path, "", "application/json")
+			if status != 200 {
+				t.Fatalf("%s: %d", c.path, status)
+			}
+			return took
+		})
+	}
+	proceed <- struct{}{}
+	want(t, s.ended(t, location), 200, `"status":"completed"`)
+}
+
+// A step of a session of 12 MB, and all other requests about it, cost no more than another request; and the session
+// continues with the snapshot of its last step.
+func TestOwnCostsOfLargeSessions(t *testing.T) {
+	snapshot := make([]byte, 12<<20)
+	_, _ = rand.Read(snapshot) // never fails
+	s := kept(t, options{reader: newFarReader(t), config: gateway.Config{SnapshotKeys: snapshotKeys(t)}, invoke: func(
+		_ context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		result := execution.Result{
+			ID: inv.ID, Status: execution.Completed, Result: json.RawMessage("0"),
+			Environment: execution.Environment{Engine: "quickjs", EngineBuild: "b", Policy: "standard"},
+		}
+		result.Snapshot = bytes.Clone(snapshot)
+		if in := inv.Session; in != nil {
+			result.Snapshot[0] = byte(in.Step)
+			if in.Step > 1 && (len(in.Snapshot) != len(snapshot) || in.Snapshot[0] != byte(in.Step-1)) {
+				return execution.Reply{}, fmt.Errorf("step %d begins with %d other bytes", in.Step, len(in.Snapshot))
+			}
+		}
+		return execution.Reply{Recorded: true, Result: result}, nil
+	}})
+	path := s.session(t, "{}")
+	for range 3 {
+		want(t, s.do(t, "POST", path+"/execute", code("1")), 200, `"status":"completed"`)
+	}
+	want(t, s.do(t, "GET", path, ""), 200, `"steps":3`, `"bytes":125829`)
+	for _, c := range []struct {
+		method, path, body string
+		most               time.Duration
+	}{
+		{"POST", path + "/execute", code("1"), ownTime}, {"GET", path, "", ownTime / 5},
+		{"GET", "/api/sessions", "", ownTime / 5}, {"POST", path + "/fork", "{}", ownTime},
+	} {
+		s.within(t, c.method+" "+c.path, c.most, 1<<20, func() time.Duration {
+			took, status := s.once(t, c.method, c.path, c.body, "application/json")
+			if status >= 400 {
+				t.Fatalf("%s %s: %d", c.method, c.path, status)
+			}
+			return took
+		})
+	}
+	s.within(t, "DELETE "+path, ownTime, 1<<20, func() time.Duration {
+		id := want(t, s.do(t, "POST", path+"/fork", "{}"), 201).json(t)["id"].(string)
+		took, status := s.once(t, "DELETE", "/api/sessions/"+id, "", "application/json")
+		if status != 204 {
+			t.Fatal(status)
+		}
+		return took
+	})
+}

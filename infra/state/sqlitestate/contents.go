@@ -1,0 +1,243 @@
+package sqlitestate
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/airlock-run/airlock/functions/execution"
+)
+
+const (
+	contentsFolder = "contents"
+	// ofOwn is the size from which a value has a file of its own. SQLite takes ten times the processor time that a file
+	// takes: it writes 16 MiB in 50 ms, because it copies them several times and writes each page to its journal first.
+	ofOwn = 256 << 10
+	// apart is the size from which the request of a job is not in the row of the job, which each change writes again.
+	apart = 4 << 10
+)
+
+// stepContents keeps large values in files, and the requests of jobs apart from their jobs. A column "file" holds the
+// name of a file, and "file_bytes" its size. A change writes the files of its values before it commits. The names of
+// files that a change leaves behind are in "unlinked" until they are deleted.
+const stepContents = `
+CREATE TABLE requests (seq INTEGER PRIMARY KEY, request BLOB NOT NULL, file TEXT NOT NULL DEFAULT '',
+	file_bytes INTEGER NOT NULL DEFAULT 0);
+ALTER TABLE jobs ADD COLUMN request_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE snapshots ADD COLUMN file TEXT NOT NULL DEFAULT '';
+ALTER TABLE snapshots ADD COLUMN file_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE versions ADD COLUMN file TEXT NOT NULL DEFAULT '';
+ALTER TABLE versions ADD COLUMN file_bytes INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE unlinked (file TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE filed (id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
+INSERT INTO filed (id, bytes) VALUES (1, 0);
+CREATE TRIGGER requests_out AFTER DELETE ON jobs WHEN OLD.request_bytes > 0
+	BEGIN DELETE FROM requests WHERE seq = OLD.seq; END;
+CREATE TRIGGER requests_end AFTER UPDATE OF ended ON jobs WHEN NEW.ended IS NOT NULL AND OLD.request_bytes > 0
+	BEGIN DELETE FROM requests WHERE seq = OLD.seq; END;
+`
+
+// filedTables returns the tables whose rows may have files.
+func filedTables() []string { return []string{"requests", "snapshots", "versions"} }
+
+// fileTriggers returns triggers that count the bytes of all files, and note which are left behind.
+func fileTriggers() (all string) {
+	const count = " UPDATE filed SET bytes = bytes %c %s.file_bytes WHERE id = 1;"
+	const leave = " INSERT OR IGNORE INTO unlinked (file) VALUES (OLD.file);"
+	for _, table := range filedTables() {
+		trigger := func(event, when, body string) {
+			all += fmt.Sprintf("CREATE TRIGGER filed_%s_%.2s AFTER %s ON %s WHEN %s BEGIN%s END;\n", table, event, event,
+				table, when, body)
+		}
+		less, more := fmt.Sprintf(count, '-', "OLD"), fmt.Sprintf(count, '+', "NEW")
+		all += fmt.Sprintf("CREATE INDEX %s_file ON %[1]s (file) WHERE file <> '';\n", table)
+		trigger("INSERT", "NEW.file <> ''", more)
+		trigger("DELETE", "OLD.file <> ''", less+leave)
+		trigger("UPDATE", "OLD.file <> NEW.file", less+more+
+			" INSERT OR IGNORE INTO unlinked (file) SELECT OLD.file WHERE OLD.file <> '';")
+	}
+	return all
+}
+
+// A kept is a value as a row holds it: its bytes, or the name and the size of its file.
+type kept struct {
+	value []byte
+	file  string
+	bytes int
+}
+
+// A filing writes the files of one change.
+type filing struct {
+	dir   string
+	files []string
+}
+
+// keep returns a value for its row. It writes a file for a large one, and flushes it to the disk.
+func (f *filing) keep(parts execution.Stored) (kept, error) {
+	n := parts.Len()
+	if n < ofOwn {
+		return kept{value: orEmpty(parts.Bytes())}, nil
+	}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return kept{}, fileFault(err)
+	}
+	name := rand.Text()
+	path := filepath.Join(f.dir, name)
+	f.files = append(f.files, path)
+	if err := writeFile(path, parts); err != nil {
+		return kept{}, fileFault(err)
+	}
+	return kept{value: []byte{}, file: name, bytes: n}, nil
+}
+
+func writeFile(path string, parts execution.Stored) (err error) {
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	for _, part := range parts {
+		if _, err := out.Write(part); err != nil {
+			return err
+		}
+	}
+	if err := out.Sync(); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder flushes the entries of a folder to the disk, where the system can.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrPermission) {
+		err = nil // not every file system flushes folders
+	}
+	return errors.Join(err, f.Close())
+}
+
+// undo deletes the files of a change that failed.
+func (f *filing) undo() {
+	for _, path := range f.files {
+		_ = os.Remove(path) // what remains is deleted when the state is opened next
+	}
+}
+
+// filed runs fn in one transaction, with the files that fn needs.
+func (d *database) filed(ctx context.Context, fn func(*sql.Tx, *filing) error) error {
+	f := &filing{dir: d.contents()}
+	err := d.change(ctx, func(tx *sql.Tx) error { return fn(tx, f) })
+	if err != nil {
+		f.undo()
+	}
+	return err
+}
+
+func (d *database) contents() string { return filepath.Join(d.dir, contentsFolder) }
+
+// load returns the bytes of a value.
+func (d *database) load(k kept) ([]byte, error) {
+	if k.file == "" {
+		return k.value, nil
+	}
+	in, err := os.Open(filepath.Join(d.contents(), filepath.Base(k.file)))
+	if err != nil {
+		return nil, fileFault(err)
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	b := make([]byte, k.bytes)
+	if _, err = io.ReadFull(in, b); err != nil {
+		return nil, fileFault(fmt.Errorf("file %s of the folder %s: %w", k.file, contentsFolder, err))
+	}
+	return b, nil
+}
+
+// fileFault returns an error of a file as a StoreError.
+func fileFault(err error) error {
+	fault := execution.StoreLost
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		fault = execution.StoreFull
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		fault = execution.StoreReadOnly
+	}
+	return &execution.StoreError{Fault: fault, Err: err}
+}
+
+// loading repeats fn while a file that it reads is deleted together with its row.
+func loading(fn func() error) (err error) {
+	for range 3 {
+		if err = fn(); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// unlink deletes the files that changes left behind.
+func (d *database) unlink(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	for {
+		files, err := d.strings(ctx, "SELECT file FROM unlinked LIMIT 100")
+		if err != nil || len(files) == 0 {
+			return err
+		}
+		for _, file := range files {
+			err := os.Remove(filepath.Join(d.contents(), filepath.Base(file)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fileFault(err)
+			}
+		}
+		err = d.change(ctx, func(tx *sql.Tx) error {
+			for _, file := range files {
+				if _, err := tx.ExecContext(ctx, "DELETE FROM unlinked WHERE file = ?", file); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// unlinkStrays deletes the files that no row names: those of a change whose process died before it committed. Files are
+// written inside of transactions, so no other process is writing one meanwhile.
+func (d *database) unlinkStrays(ctx context.Context) error {
+	if entries, err := os.ReadDir(d.contents()); err != nil || len(entries) == 0 {
+		return nil // a folder that cannot be read shows when a value is read
+	}
+	return d.change(ctx, func(tx *sql.Tx) error {
+		entries, err := os.ReadDir(d.contents())
+		if err != nil {
+			return fileFault(err)
+		}
+		for _, e := range entries {
+			named := false
+			for _, table := range filedTables() {
+				var in bool
+				query := "SELECT EXISTS (SELECT 1 FROM " + table + " WHERE file <> '' AND file = ?)"
+				if err := tx.QueryRowContext(ctx, query, e.Name()).Scan(&in); err != nil {
+					return err
+				}
+				named = named || in
+			}
+			if !named {
+				_ = os.Remove(filepath.Join(d.contents(), e.Name())) // the next start tries again
+			}
+		}
+		return nil
+	})
+}

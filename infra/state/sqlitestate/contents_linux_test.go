@@ -1,0 +1,148 @@
+package sqlitestate_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+)
+
+// filesIn returns how many contents of a state have files.
+func filesIn(t *testing.T, dir string) int {
+	t.Helper()
+	all, err := os.ReadDir(filepath.Join(dir, "contents"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+// Large contents are in files, which end with their rows: when a function is deleted, a job ends, a snapshot is
+// replaced, or a change fails. The next start deletes files that nothing names.
+func TestContentFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const most = 3 << 20
+	open := func() *sqlitestate.Store {
+		s, err := sqlitestate.Open(dir, sqlitestate.Config{Storage: func(string) execution.Storage {
+			return execution.Storage{Functions: most}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	expect := func(what string, want int) {
+		t.Helper()
+		if got := filesIn(t, dir); got != want {
+			t.Errorf("%s: %d files, want %d", what, got, want)
+		}
+	}
+	large := strings.Repeat("x", 2<<20)
+	save := func(name string) error { return s.Change(t.Context(), "t", name, add(large)) }
+	if err := save("f"); err != nil {
+		t.Fatal(err)
+	}
+	expect("a version", 1)
+	var full *execution.QuotaError
+	if err := save("g"); !errors.As(err, &full) {
+		t.Errorf("beyond the quota: %v", err)
+	}
+	expect("a version beyond the quota", 1)
+	job := execution.Job{
+		ID: "exec_0000000001", Tenant: "t", Status: execution.Paused, Request: execution.Request{Code: large},
+		Waits: execution.Waits{Wait: &execution.Wait{DueAt: time.Now().Add(time.Hour)}, Snapshot: []byte(large)},
+	}
+	if err := s.Submit(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	expect("a paused job", 3)
+	other := bytes.Repeat([]byte("y"), 1<<20)
+	replace := func(j *execution.Job) error { j.Snapshot = other; return nil }
+	if _, err := s.ChangeJobState(t.Context(), job.ID, replace); err != nil {
+		t.Fatal(err)
+	}
+	expect("another snapshot", 3)
+	refused := errors.New("refused")
+	_, err := s.ChangeJobState(t.Context(), job.ID, func(j *execution.Job) error { j.Snapshot = other; return refused })
+	if !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	expect("a change that fails", 3)
+	stray := filepath.Join(dir, "contents", "STRAY")
+	if err := os.WriteFile(stray, []byte(large), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, s)
+	s = open()
+	t.Cleanup(func() { shut(t, s) })
+	expect("after a start", 3)
+	got, err := s.Job(t.Context(), job.ID)
+	if err != nil || got.Request.Code != large || !bytes.Equal(got.Snapshot, other) {
+		t.Errorf("%d bytes of code, %d of the snapshot, %v", len(got.Request.Code), len(got.Snapshot), err)
+	}
+	_, err = s.ChangeJobState(t.Context(), job.ID, func(j *execution.Job) error {
+		j.Status, j.EndedAt = execution.Completed, time.Now()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect("a job that has ended", 1)
+	if err := s.Delete(t.Context(), "t", "f"); err != nil {
+		t.Fatal(err)
+	}
+	expect("all deleted", 0)
+	if used, err := s.Stats(t.Context()); err != nil || used.FileBytes > 2<<20 {
+		t.Errorf("%d bytes, %v", used.FileBytes, err)
+	}
+}
+
+// A content whose file is missing or cut is an error that names the fault, and nothing else of the state has it.
+func TestLostContentFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := sqlitestate.Open(dir, sqlitestate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shut(t, s) })
+	for n := range 3 {
+		if err := s.Change(t.Context(), "t", fmt.Sprint("f", n), add(strings.Repeat("x", 1<<20))); err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "contents", "*"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%v, %v", files, err)
+		}
+		switch n {
+		case 0:
+			err = os.Truncate(files[0], 1000)
+		case 1:
+			err = os.Remove(files[0])
+		case 2:
+			err = errors.Join(os.Remove(files[0]), os.Symlink("/etc/hostname", files[0]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Content(t.Context(), "t", fmt.Sprint("f", n), 1)
+		if got := faultOf(err); got != string(execution.StoreLost) {
+			t.Errorf("%d: %s", n, got)
+		}
+		if err := s.Delete(t.Context(), "t", fmt.Sprint("f", n)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
