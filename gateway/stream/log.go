@@ -12,6 +12,8 @@ type Event struct {
 	ID   int
 	Name string
 	Data []byte
+
+	before int // the bytes of all events before it
 }
 
 // ErrEnd is the error of Next after the last event of a Log that was closed.
@@ -26,6 +28,7 @@ type Log struct {
 	events    []Event
 	first     int // the ID of events[0]
 	bytes     int
+	published int // the bytes of all events, also of those that are no longer kept
 	closed    bool
 	followers map[*Follower]struct{}
 	abandoned func()
@@ -53,8 +56,9 @@ func (l *Log) Publish(ctx context.Context, name string, data []byte) error {
 			return err
 		}
 	}
-	l.events = append(l.events, Event{ID: l.first + len(l.events), Name: name, Data: data})
+	l.events = append(l.events, Event{l.first + len(l.events), name, data, l.published})
 	l.bytes += len(data)
+	l.published += len(data)
 	// What every follower has read may go. The newest event always stays.
 	for l.bytes > l.window && len(l.events) > 1 && l.events[0].ID < l.slowest() {
 		l.bytes -= len(l.events[0].Data)
@@ -94,11 +98,11 @@ func (l *Log) Follow(after int) *Follower {
 
 // behind returns how many bytes the slowest follower has not read. The lock is held.
 func (l *Log) behind() int {
-	n := 0
-	for _, e := range l.events[min(max(l.slowest()-l.first, 0), len(l.events)):] {
-		n += len(e.Data)
+	unread := l.events[min(max(l.slowest()-l.first, 0), len(l.events)):]
+	if len(unread) == 0 {
+		return 0
 	}
-	return n
+	return l.published - unread[0].before
 }
 
 // slowest returns the ID that the slowest follower reads next, also if it has left and may come back. Without
@@ -157,6 +161,13 @@ func (f *Follower) Next(ctx context.Context) (Event, error) {
 			return Event{}, err
 		}
 	}
+}
+
+// more reports whether Next returns an event without waiting.
+func (f *Follower) more() bool {
+	f.log.mu.Lock()
+	defer f.log.mu.Unlock()
+	return f.next-f.log.first < len(f.log.events)
 }
 
 // Close ends the follower. Calls after the first do nothing.

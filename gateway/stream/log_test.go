@@ -204,3 +204,22 @@ func TestWrite(t *testing.T) {
 		}
 	})
 }
+
+// Events that are there already are sent together: a flush is a system call, and code prints 10,000 lines in no time.
+func TestEventsAreSentTogether(t *testing.T) {
+	t.Parallel()
+	l := stream.NewLog(1<<20, 0, nil)
+	for n := range 10_000 {
+		publish(t, l, fmt.Sprint("line ", n))
+	}
+	l.Close()
+	flushes := 0
+	var out bytes.Buffer
+	w := bufio.NewWriter(&out)
+	if err := stream.Write(t.Context(), w, l.Follow(0), "id", time.Hour, func() { flushes++ }); err != nil {
+		t.Fatal(err)
+	}
+	if got := bytes.Count(out.Bytes(), []byte("\ndata: line ")); got != 10_000 || flushes > 20 {
+		t.Errorf("%d events in %d flushes, want 10,000 in at most 20", got, flushes)
+	}
+}

@@ -96,13 +96,14 @@ func (w *withheld) add(data []byte) {
 		w.buffer.Write(data)
 		return
 	}
-	w.rest = append(w.rest, data...)
 	for {
-		line, after, whole := bytes.Cut(w.rest, []byte("\n"))
+		end, after, whole := bytes.Cut(data, []byte("\n"))
+		w.rest = append(w.rest, end...)
 		if !whole {
 			return
 		}
-		w.rest = after
+		line := w.rest
+		w.rest, data = nil, after
 		var e execution.Event
 		if json.Unmarshal(line, &e) != nil || e.Log == nil || e.Result != nil || e.Error != nil || w.buffer.Len() > 0 {
 			w.buffer.Write(line)

@@ -2,9 +2,11 @@ package replystream
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -47,7 +49,9 @@ func (a *Answer) Take(data []byte) {
 
 func (a *Answer) line(line []byte) error {
 	var e execution.Event
-	if err := json.Unmarshal(line, &e); err != nil {
+	// encoding/json reads each line three times: a result of 7 MiB, 1 MiB of control characters twice, took it 70 ms.
+	err := json.Unmarshal(line, &e, jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
+	if err != nil {
 		return fmt.Errorf("a line of the answer does not decode: %w", err)
 	}
 	switch {
