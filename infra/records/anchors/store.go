@@ -205,13 +205,25 @@ func (s *Store) load(ctx context.Context) (doc []byte, tag string, err error) {
 		if errors.Is(err, s3objects.ErrMissing) {
 			return nil, "", nil
 		}
-	} else if doc, err = os.ReadFile(filepath.Join(s.dir, s.name)); errors.Is(err, os.ErrNotExist) {
+	} else if doc, err = readFile(filepath.Join(s.dir, s.name)); errors.Is(err, os.ErrNotExist) {
 		return nil, "", nil
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("read the anchor: %w", err)
 	}
 	return doc, tag, nil
+}
+
+// readFile reads an anchor in a folder. It neither waits for a pipe nor reads without end.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > mostBytes {
+		return nil, fmt.Errorf("%s is not a file of at most %d bytes", path, mostBytes)
+	}
+	return os.ReadFile(path)
 }
 
 func (s *Store) save(ctx context.Context, doc []byte, tag string) error {

@@ -1,6 +1,7 @@
 package filerecords
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -158,9 +159,13 @@ func (s *Store) mend(f *appendFile, size int64) (int64, error) {
 	return end, nil
 }
 
+// longestTail bounds the unfinished line at the end of a file: what a power cut left there. Nobody waits for more to be
+// read.
+const longestTail = 1 << 30
+
 // lastLineEnd returns the offset after the last \n before size.
 func lastLineEnd(fd int, name string, size int64) (int64, error) {
-	buf := make([]byte, 1)
+	buf, least := make([]byte, 1), size-longestTail
 	for chunk := int64(1); size > 0; chunk = min(64<<10, chunk*256) {
 		n := min(chunk, size)
 		if int64(cap(buf)) < n {
@@ -169,12 +174,12 @@ func lastLineEnd(fd int, name string, size int64) (int64, error) {
 		if err := readAt(fd, name, buf[:n], size-n); err != nil {
 			return 0, err
 		}
-		for i := n - 1; i >= 0; i-- {
-			if buf[i] == '\n' {
-				return size - n + i + 1, nil
-			}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return size - n + int64(i) + 1, nil
 		}
-		size -= n
+		if size -= n; size < least {
+			return 0, fmt.Errorf("read %s: it ends with more than %d bytes that are no line", name, longestTail)
+		}
 	}
 	return 0, nil
 }

@@ -3,6 +3,7 @@ package filerecords
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 
 	"github.com/airlock-run/airlock/policy/audit"
@@ -84,6 +85,9 @@ func (b *backward) next() (line []byte, offset int64, err error) {
 			}
 		} else if b.off == 0 {
 			return nil, 0, io.EOF
+		}
+		if len(b.buf) > audit.MaxBytes {
+			return nil, 0, fmt.Errorf("read %s: a line has more than %d bytes", b.name, audit.MaxBytes)
 		}
 		n := min(b.off, max(64<<10, int64(len(b.buf))))
 		grown := make([]byte, n+int64(len(b.buf)))

@@ -20,6 +20,8 @@ const (
 	// ofOwn is the size from which a value has a file of its own. SQLite takes ten times the processor time that a file
 	// takes: it writes 16 MiB in 50 ms, because it copies them several times and writes each page to its journal first.
 	ofOwn = 256 << 10
+	// largest bounds what is read of one file. No request and no snapshot comes near it.
+	largest = 1 << 30
 	// apart is the size from which the request of a job is not in the row of the job, which each change writes again.
 	apart = 4 << 10
 )
@@ -151,13 +153,19 @@ func (d *database) load(k kept) ([]byte, error) {
 	if k.file == "" {
 		return k.value, nil
 	}
-	in, err := os.Open(filepath.Join(d.contents(), filepath.Base(k.file)))
+	path := filepath.Join(d.contents(), filepath.Base(k.file))
+	info, err := os.Lstat(path) // opening a pipe may wait forever
 	if err != nil {
 		return nil, fileFault(err)
 	}
-	defer func() { _ = in.Close() }() // it was only read
-	b := make([]byte, k.bytes)
-	if _, err = io.ReadFull(in, b); err != nil {
+	if !info.Mode().IsRegular() || info.Size() != int64(k.bytes) || k.bytes > largest {
+		return nil, fileFault(fmt.Errorf("file %s of the folder %s is not the one that was stored", k.file, contentsFolder))
+	}
+	b, err := os.ReadFile(path)
+	if err == nil && len(b) != k.bytes {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return nil, fileFault(fmt.Errorf("file %s of the folder %s: %w", k.file, contentsFolder, err))
 	}
 	return b, nil

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
@@ -106,7 +108,7 @@ func TestContentFiles(t *testing.T) {
 	}
 }
 
-// A content whose file is missing or cut is an error that names the fault, and nothing else of the state has it.
+// A content whose file is missing, cut, or something else than a file is an error that names the fault, and nothing else of the state has it.
 func TestLostContentFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -115,7 +117,7 @@ func TestLostContentFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { shut(t, s) })
-	for n := range 3 {
+	for n := range 5 {
 		if err := s.Change(t.Context(), "t", fmt.Sprint("f", n), add(strings.Repeat("x", 1<<20))); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +131,11 @@ func TestLostContentFile(t *testing.T) {
 		case 1:
 			err = os.Remove(files[0])
 		case 2:
-			err = errors.Join(os.Remove(files[0]), os.Symlink("/etc/hostname", files[0]))
+			err = errors.Join(os.Rename(files[0], filepath.Join(dir, "f")), os.Symlink(filepath.Join(dir, "f"), files[0]))
+		case 3:
+			err = errors.Join(os.Remove(files[0]), unix.Mkfifo(files[0], 0o600)) // no process writes into it
+		case 4:
+			err = os.Truncate(files[0], 1<<40)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,13 +160,21 @@ func scanGone(rows *sql.Rows) (transfer.Item, error) {
 	return transfer.Item{Gone: g}, err
 }
 
-func (s Transfer) exportAnchors(fn func(transfer.Item) error) error {
+func (s Transfer) exportAnchors(fn func(transfer.Item) error) (err error) {
 	files, err := s.anchorFiles()
 	if err != nil {
 		return err
 	}
+	if len(files) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(filepath.Join(s.dir, anchorsFolder)) // no link leads out of it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
 	for _, file := range files {
-		body, err := os.ReadFile(file)
+		body, err := anchorIn(root, filepath.Base(file))
 		if err != nil {
 			return err
 		}
@@ -175,6 +184,21 @@ func (s Transfer) exportAnchors(fn func(transfer.Item) error) error {
 		}
 	}
 	return nil
+}
+
+// largestAnchor bounds an anchor, which has a line for each writer.
+const largestAnchor = 64 << 20
+
+// anchorIn returns the content of an anchor. It neither waits for a pipe nor reads without end.
+func anchorIn(root *os.Root, name string) (body []byte, err error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > largestAnchor {
+		return nil, fmt.Errorf("the anchor %q is not a file of at most %d bytes", name, largestAnchor)
+	}
+	return root.ReadFile(name)
 }
 
 // Import stores an item, or replaces it. Quotas do not apply: what was accepted is kept.
