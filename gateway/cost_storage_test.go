@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,4 +152,53 @@ func TestOwnCostsOfLargeSessions(t *testing.T) {
 		}
 		return took
 	})
+}
+
+// A list of functions with as many versions as there may be costs no more than another request, and all pages together
+// have every function.
+func TestOwnCostsOfManyVersions(t *testing.T) {
+	const functions, versions = 100, 1000
+	s := kept(t, options{reader: newFarReader(t)})
+	for n := range functions {
+		err := s.state.Change(t.Context(), "default", fmt.Sprintf("f%03d", n), func(f *execution.SavedFunction) (
+			*execution.FunctionContent, error) {
+			f.CreatedAt = time.Now()
+			f.Aliases = map[string]execution.FunctionAlias{"latest": {Version: versions}}
+			for v := range versions {
+				f.Versions = append(f.Versions, execution.FunctionVersion{
+					Version: v + 1, Digest: strings.Repeat("a", 64), CodeSHA256: strings.Repeat("b", 64), CreatedBy: "ann",
+				})
+			}
+			return nil, nil // the contents do not matter
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "/api/functions?limit=100", ""}, {"GET", "/api/functions", ""}, {"GET", "/api/functions/f000/versions", ""},
+		{"PUT", "/api/functions/f000/aliases/latest", `{"version":1}`},
+	} {
+		s.within(t, c.method+" "+c.path, ownTime, 1<<20, func() time.Duration {
+			took, status := s.once(t, c.method, c.path, c.body, "application/json")
+			if status != 200 {
+				t.Fatalf("%s: %d", c.path, status)
+			}
+			return took
+		})
+	}
+	var names []string
+	for path := "/api/functions"; path != ""; {
+		page := want(t, s.do(t, "GET", path, ""), 200).json(t)
+		for _, item := range page["items"].([]any) {
+			names = append(names, item.(map[string]any)["name"].(string))
+		}
+		next, _ := page["next"].(string)
+		if path = ""; next != "" {
+			path = "/api/functions?cursor=" + next
+		}
+	}
+	if len(names) != functions || !slices.IsSorted(names) {
+		t.Errorf("%d functions: %v", len(names), names)
+	}
 }

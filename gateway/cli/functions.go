@@ -106,7 +106,7 @@ func (f *functionsTool) names(cmd *cobra.Command, args []string, _ string) ([]st
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	items, _, err := c.Functions(cmd.Context(), "")
+	items, err := pages(cmd.Context(), c.Functions)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -176,26 +176,59 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 	return api.Send(c, page)
 }
 
-// Page returns a tenant's functions after a cursor, as List serves them.
+// Page returns a tenant's functions after a cursor, as List serves them. If they have many versions, a page has fewer
+// than limit.
 func (h *Handlers) Page(ctx context.Context, tenant, cursor string, limit int) (api.List[functionView], error) {
 	page := api.List[functionView]{Items: []functionView{}}
 	after, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(after) > 0 && !ValidName(string(after)) {
 		return page, api.Invalid("cursor", "is not one that this service issued")
 	}
-	found, err := h.Registry.List(ctx, tenant, string(after), limit+1)
+	found, early, err := listSome(ctx, h.Registry, tenant, string(after), limit+1)
 	if err != nil {
 		return page, err
 	}
-	for i, f := range found {
-		if i == limit {
-			next := base64.RawURLEncoding.EncodeToString([]byte(found[limit-1].Name))
-			page.Next = &next
-			break
-		}
+	if early = early || len(found) > limit; early {
+		found = found[:min(len(found), limit)]
+		next := base64.RawURLEncoding.EncodeToString([]byte(found[len(found)-1].Name))
+		page.Next = &next
+	}
+	for _, f := range found {
 		page.Items = append(page.Items, viewOf(f, latestOf(f)))
 	}
 	return page, nil
+}
+
+// How many functions a list reads at first, and about how many versions it reads in total: each takes 2 µs. A page that
+// would have more ends early.
+const (
+	firstLook       = 8
+	maxPageVersions = 8000
+)
+
+// listSome returns at most so many functions after a name. If these have many versions, it ends early.
+func listSome(ctx context.Context, r *Registry, tenant, after string, most int) (
+	all []execution.SavedFunction, early bool, err error) {
+	versions := 0
+	for look := firstLook; ; {
+		look = min(look, most-len(all))
+		some, err := r.List(ctx, tenant, after, look)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, f := range some {
+			versions += len(f.Versions) + 1
+		}
+		all = append(all, some...)
+		if len(some) < look || len(all) == most {
+			return all, false, nil
+		}
+		if versions >= maxPageVersions {
+			return all, true, nil
+		}
+		after = all[len(all)-1].Name
+		look = max((maxPageVersions-versions)*len(all)/versions, 1) // as many as will fit if they are like these
+	}
 }
 
 // Delete serves DELETE /api/functions/{name}.

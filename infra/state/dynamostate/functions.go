@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 // plainName matches the function names that may be part of a key.
@@ -47,7 +48,7 @@ func (t *table) documentOf(ctx context.Context, it item) (d document, err error)
 	if err != nil {
 		return d, err
 	}
-	if err := json.Unmarshal(body, &d); err != nil {
+	if err := share.Decode(body, &d); err != nil {
 		return d, unreadable("a function", err)
 	}
 	return d, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 func scanFunction(row pgx.Row) (execution.SavedFunction, error) {
@@ -22,7 +23,7 @@ func scanFunction(row pgx.Row) (execution.SavedFunction, error) {
 	if err != nil {
 		return f, err
 	}
-	if err := json.Unmarshal(raw, &f); err != nil {
+	if err := share.Decode(raw, &f); err != nil {
 		return f, unreadable("a function", err)
 	}
 	return f, nil
@@ -118,7 +119,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 		case last == token: // an earlier attempt succeeded and its answer was lost
 			return nil
 		default:
-			if err := json.Unmarshal(raw, &f); err != nil {
+			if err := share.Decode(raw, &f); err != nil {
 				return unreadable("a function", err)
 			}
 		}

@@ -131,7 +131,8 @@ func TestLostContentFile(t *testing.T) {
 		case 1:
 			err = os.Remove(files[0])
 		case 2:
-			err = errors.Join(os.Rename(files[0], filepath.Join(dir, "f")), os.Symlink(filepath.Join(dir, "f"), files[0]))
+			elsewhere := filepath.Join(dir, "f")
+			err = errors.Join(os.Rename(files[0], elsewhere), os.Symlink(elsewhere, files[0]))
 		case 3:
 			err = errors.Join(os.Remove(files[0]), unix.Mkfifo(files[0], 0o600)) // no process writes into it
 		case 4:

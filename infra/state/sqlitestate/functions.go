@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 // Function returns a saved function. The error is execution.ErrNotFound if there is none.
@@ -261,7 +262,7 @@ func scanFunction(row interface{ Scan(...any) error }) (execution.SavedFunction,
 	if err != nil {
 		return f, fmt.Errorf("read a function: %w", err)
 	}
-	if err := json.Unmarshal(raw, &f); err != nil {
+	if err := share.Decode(raw, &f); err != nil {
 		return f, unreadable("a function", err)
 	}
 	return f, nil
