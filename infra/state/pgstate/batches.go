@@ -89,6 +89,29 @@ func (w jobWrite) snapshot() []byte {
 // writeAll replaces the rows of a batch. The outcome is the size of the tenant's results before. The error of a row
 // that has changed since it was read is errMoved.
 func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64]) error {
+	return writeRows(ctx, s.pool, batch)
+}
+
+// writeLarge does what writeAll does, for one row with a large snapshot, which it sends as bytes.
+func writeLarge(ctx context.Context, s *Store, w jobWrite) (results int64, err error) {
+	snapshot := w.snapshot()
+	w.hasSnapshot = true
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		op := &operation[jobWrite, int64]{in: w}
+		if err := writeRows(ctx, tx, []*operation[jobWrite, int64]{op}); err != nil {
+			return err
+		}
+		results = op.out
+		if op.err != nil {
+			return op.err
+		}
+		_, err := execBytes(ctx, tx, "UPDATE airlock.jobs SET snapshot = $1 WHERE id = $2", snapshot, w.row.id)
+		return err
+	})
+	return results, err
+}
+
+func writeRows(ctx context.Context, q querier, batch []*operation[jobWrite, int64]) error {
 	// Statements that lock rows in the same order do not lock one another out.
 	slices.SortFunc(batch, func(a, b *operation[jobWrite, int64]) int {
 		return cmp.Compare(string(a.in.row.id), string(b.in.row.id))
@@ -118,7 +141,7 @@ func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64
 		hasResults, hasSnapshots = append(hasResults, w.hasResult), append(hasSnapshots, w.hasSnapshot)
 	}
 	// Nobody needs the request and the snapshot of a job that has ended.
-	written, err := collect(ctx, s.pool, scanWritten, `WITH batch AS (
+	written, err := collect(ctx, q, scanWritten, `WITH batch AS (
 			SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::boolean[],
 				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], $13::bytea[], $14::text[], $15::bytea[],
 				$16::boolean[], $17::boolean[])

@@ -78,8 +78,8 @@ func (s *Store) Content(ctx context.Context, tenant, name string,
 	var raw []byte
 	err = s.do(ctx, func(ctx context.Context) error {
 		raw, err = scanBytes(s.pool.QueryRow(ctx,
-			"SELECT content FROM airlock.versions WHERE tenant = $1 AND name = $2 AND version = $3", []byte(tenant),
-			[]byte(name), version))
+			"SELECT content FROM airlock.versions WHERE tenant = $1 AND name = $2 AND version = $3", binary(),
+			[]byte(tenant), []byte(name), version))
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -155,7 +155,8 @@ func (s *base) keepFunction(ctx context.Context, tx pgx.Tx, f execution.SavedFun
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "INSERT INTO airlock.versions (tenant, name, version, content) VALUES ($1, $2, $3, $4)",
+		_, err = execBytes(ctx, tx,
+			"INSERT INTO airlock.versions (tenant, name, version, content) VALUES ($1, $2, $3, $4)",
 			[]byte(f.Tenant), []byte(f.Name), f.Versions[len(f.Versions)-1].Version, parts.Bytes())
 		if err != nil {
 			return err

@@ -112,8 +112,8 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 		if n.room, err = s.roomFor(ctx, n); err != nil {
 			return err
 		}
-		if job.Status == execution.Paused {
-			return nil // it has a result and a snapshot, which the batches leave out
+		if job.Status == execution.Paused || len(request) > bytesOfBatch {
+			return nil // the batches leave out results and snapshots, and send bytes as digits
 		}
 		stored, err = s.submits.do(ctx, n)
 		return err
@@ -151,7 +151,7 @@ func (s *Store) submitUnderLock(ctx context.Context, n newJob) error {
 		if err := lockTenant(ctx, tx, n.job.Tenant); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `INSERT INTO airlock.jobs
+		tag, err := execBytes(ctx, tx, `INSERT INTO airlock.jobs
 			(id, tenant, subject, status, priority, not_before, change, doc, request, result, snapshot)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING`,
 			append(n.values(), []byte(n.job.Result), n.job.Snapshot)...)
@@ -189,7 +189,7 @@ func (s *base) JobState(ctx context.Context, id string) (job execution.Job, err 
 }
 
 func readJob(ctx context.Context, q querier, columns, id string) (*jobRow, error) {
-	return scanJob(q.QueryRow(ctx, "SELECT "+columns+" FROM airlock.jobs WHERE id = $1", []byte(id)))
+	return scanJob(q.QueryRow(ctx, "SELECT "+columns+" FROM airlock.jobs WHERE id = $1", binary(), []byte(id)))
 }
 
 // Claim claims the next queued job and marks it as running. It takes the first tenant in order after the given one
@@ -208,7 +208,7 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 	}
 	return s.take(ctx, most, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
 		return collect(ctx, s.pool, scanJob, "SELECT "+jobColumns+" FROM airlock.claim_some($1, $2, $3, $4, $5, $6)",
-			s.id, tokens, millis(now), millis(s.startBefore(now)), []byte(after), over)
+			binary(), s.id, tokens, millis(now), millis(s.startBefore(now)), []byte(after), over)
 	})
 }
 
@@ -339,14 +339,22 @@ func onlyOne(refused, err error) error {
 	return err
 }
 
+// largeSnapshot is the size from which a snapshot is not written in a batch, which sends bytes as digits.
+const largeSnapshot = 1 << 20
+
 // write replaces a row that was read. The error is errMoved if it has changed since.
 func (s *Store) write(ctx context.Context, job execution.Job, row *jobRow, token string) error {
 	doc, err := json.Marshal(job)
 	if err != nil {
 		return err
 	}
-	results, err := s.writes.do(ctx, jobWrite{row, job, doc, token, bytes.Equal(job.Result, row.result),
-		bytes.Equal(job.Snapshot, row.snapshot)})
+	w := jobWrite{row, job, doc, token, bytes.Equal(job.Result, row.result), bytes.Equal(job.Snapshot, row.snapshot)}
+	var results int64
+	if len(w.snapshot()) > largeSnapshot && job.EndedAt.IsZero() {
+		results, err = writeLarge(ctx, s, w)
+	} else {
+		results, err = s.writes.do(ctx, w)
+	}
 	if err != nil || job.EndedAt.IsZero() ||
 		results+int64(len(doc)+len(job.Result)) <= s.storage(job.Tenant).Results {
 		return err

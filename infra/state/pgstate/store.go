@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -205,6 +206,25 @@ func collect[T any](ctx context.Context, q querier, scan func(pgx.Row) (T, error
 		out = append(out, one)
 	}
 	return out, rows.Err()
+}
+
+// binary returns an option that asks for columns as bytes. Without it, pgx reads bytea as hexadecimal digits.
+func binary() pgx.QueryResultFormats { return pgx.QueryResultFormats{pgx.BinaryFormatCode} }
+
+// execBytes runs a statement whose parameters are bytes, texts and whole numbers. It sends bytes as they are: pgx would
+// send twice as many hexadecimal digits.
+func execBytes(ctx context.Context, tx pgx.Tx, sql string, args ...any) (pgconn.CommandTag, error) {
+	values, formats := make([][]byte, len(args)), make([]int16, len(args))
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case []byte:
+			values[i], formats[i] = v, pgx.BinaryFormatCode
+		default:
+			values[i] = fmt.Append(nil, v)
+		}
+	}
+	r := tx.Conn().PgConn().ExecParams(ctx, sql, values, nil, formats, nil).Read()
+	return r.CommandTag, r.Err
 }
 
 func scanBytes(row pgx.Row) (b []byte, err error) {

@@ -108,7 +108,8 @@ func TestContentFiles(t *testing.T) {
 	}
 }
 
-// A content whose file is missing, cut, or something else than a file is an error that names the fault, and nothing else of the state has it.
+// A content whose file is missing, cut, or something else than a file is an error that names the fault, and nothing
+// else of the state has it.
 func TestLostContentFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
