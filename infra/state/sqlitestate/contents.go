@@ -22,8 +22,8 @@ const (
 	ofOwn = 256 << 10
 	// largest bounds what is read of one file. No request and no snapshot comes near it.
 	largest = 1 << 30
-	// apart is the size from which the request of a job is not in the row of the job, which each change writes again.
-	apart = 4 << 10
+	// apartFrom is the size from which the request of a job is not in the row of the job, which each change writes again.
+	apartFrom = 4 << 10
 )
 
 // stepContents keeps large values in files, and the requests of jobs apart from their jobs. A column "file" holds the

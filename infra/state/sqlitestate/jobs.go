@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -17,18 +18,14 @@ import (
 
 const (
 	ownersFolder = "owners"
-	// jobColumns are the columns of a job. A result from before there were results is in the job's row, and so is a
-	// snapshot from before there were snapshots, and a short request.
-	jobColumns = stateColumns + ", CASE WHEN request_bytes > 0 THEN (SELECT r.request FROM requests r WHERE " +
-		"r.seq = jobs.seq) ELSE request END, CASE WHEN request_bytes > 0 THEN (SELECT r.file FROM requests r WHERE " +
-		"r.seq = jobs.seq) ELSE '' END, request_bytes, coalesce(snapshot, (SELECT s.snapshot FROM snapshots s WHERE " +
-		"s.seq = jobs.seq)), CASE WHEN snapshot_bytes > 0 THEN (SELECT s.file FROM snapshots s WHERE " +
-		"s.seq = jobs.seq) ELSE '' END"
+	// jobColumns are the columns of a job. What is in tables of its own is read only if there is some. A result from
+	// before there were results is in the job's row, and so is a snapshot from before there were snapshots, and a short
+	// request.
+	jobColumns = stateColumns + ", request, request_bytes, snapshot"
 	// stateColumns are those of a job without its request and its snapshot.
-	stateColumns = "doc, coalesce(nullif(result, x''), (SELECT r.result FROM results r WHERE r.seq = jobs.seq)), " +
-		"coalesce(length(snapshot), snapshot_bytes)"
+	stateColumns = "seq, doc, result, result_bytes, coalesce(length(snapshot), snapshot_bytes)"
 	// briefColumns are those of a job that is listed, without its result.
-	briefColumns = "doc, NULL, 0"
+	briefColumns = "seq, doc, NULL, 0, 0"
 )
 
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
@@ -71,7 +68,7 @@ func insertJob(ctx context.Context, tx *sql.Tx, files *filing, job execution.Job
 		}
 	}
 	inRow, elsewhere := []byte{}, parts.Len()
-	if elsewhere < apart {
+	if elsewhere < apartFrom {
 		inRow, elsewhere = parts.Bytes(), 0
 	}
 	res, err := tx.ExecContext(ctx, `INSERT INTO jobs
@@ -147,21 +144,25 @@ func priority(name string) int {
 }
 
 // Job returns a job. The error is execution.ErrNotFound if there is none.
-func (s *Store) Job(ctx context.Context, id string) (job execution.Job, err error) {
-	err = loading(func() error {
-		return s.read(ctx, func() error {
-			job, err = s.scanJob(s.db.QueryRowContext(ctx, "SELECT "+jobColumns+" FROM jobs WHERE id = ?", id))
-			return err
-		})
-	})
-	return job, err
+func (d *database) Job(ctx context.Context, id string) (execution.Job, error) {
+	return d.readJob(ctx, jobColumns, scanWhole, id)
 }
 
 // JobState returns a job without its request and its snapshot.
-func (s *database) JobState(ctx context.Context, id string) (job execution.Job, err error) {
-	err = s.read(ctx, func() error {
-		job, err = scanState(s.db.QueryRowContext(ctx, "SELECT "+stateColumns+" FROM jobs WHERE id = ?", id))
-		return err
+func (d *database) JobState(ctx context.Context, id string) (execution.Job, error) {
+	return d.readJob(ctx, stateColumns, scanState, id)
+}
+
+func (d *database) readJob(ctx context.Context, columns string, scan func(scanner) (jobRow, error), id string) (
+	job execution.Job, err error) {
+	err = loading(func() error {
+		return d.read(ctx, func() error {
+			row, err := scan(d.db.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE id = ?", id))
+			if err == nil {
+				job, err = d.job(ctx, d.db, row)
+			}
+			return err
+		})
 	})
 	return job, err
 }
@@ -196,7 +197,7 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 	err = s.filed(ctx, func(tx *sql.Tx, files *filing) error {
 		jobs = nil
 		for last := after; len(jobs) < most; last = jobs[len(jobs)-1].Tenant {
-			job, err := s.next(ctx, tx, now, last, over)
+			job, err := next(ctx, s.database, tx, now, last, over)
 			if errors.Is(err, execution.ErrNotFound) && len(jobs) > 0 {
 				return nil
 			}
@@ -224,16 +225,19 @@ const startable = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR n
 	"AND tenant NOT IN (SELECT value FROM json_each(?2))"
 
 // next returns the next job of the first tenant after a given one.
-func (d *database) next(
-	ctx context.Context, tx *sql.Tx, now time.Time, after, over string,
+func next(
+	ctx context.Context, d *database, tx *sql.Tx, now time.Time, after, over string,
 ) (execution.Job, error) {
 	const some = "SELECT " + jobColumns + startable + " AND tenant "
 	const order = " ORDER BY tenant, priority DESC, seq LIMIT 1"
-	job, err := d.scanJob(tx.QueryRowContext(ctx, some+"> ?3"+order, millis(now), over, after))
+	row, err := scanWhole(tx.QueryRowContext(ctx, some+"> ?3"+order, millis(now), over, after))
 	if errors.Is(err, execution.ErrNotFound) {
-		job, err = d.scanJob(tx.QueryRowContext(ctx, some+"<= ?3"+order, millis(now), over, after))
+		row, err = scanWhole(tx.QueryRowContext(ctx, some+"<= ?3"+order, millis(now), over, after))
 	}
-	return job, err
+	if err != nil {
+		return execution.Job{}, err
+	}
+	return d.job(ctx, tx, row)
 }
 
 // Take claims the job with an ID if it is queued and may start now. Otherwise the error is execution.ErrNotFound.
@@ -250,7 +254,7 @@ func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.J
 // ChangeJob passes a job to fn and stores the result in one transaction. If fn fails, nothing changes and its error
 // is returned. fn replaces the result and the snapshot as a whole, if at all: it must not change their bytes.
 func (s *Store) ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
-	return changeJob(ctx, s, jobColumns, s.scanJob, id, fn)
+	return changeJob(ctx, s, jobColumns, scanWhole, id, fn)
 }
 
 // ChangeJobState does what ChangeJob does, with a job without its request and its snapshot. The snapshot stays as it is
@@ -259,12 +263,15 @@ func (s *Store) ChangeJobState(ctx context.Context, id string, fn func(*executio
 	return changeJob(ctx, s, stateColumns, scanState, id, fn)
 }
 
-func changeJob(ctx context.Context, s *Store, columns string, scan func(scanner) (execution.Job, error), id string,
+func changeJob(ctx context.Context, s *Store, columns string, scan func(scanner) (jobRow, error), id string,
 	fn func(*execution.Job) error) (execution.Job, error) {
 	var job, was execution.Job
 	err := s.filed(ctx, func(tx *sql.Tx, files *filing) error {
-		var err error
-		if job, err = scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE id = ?", id)); err != nil {
+		row, err := scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE id = ?", id))
+		if err == nil {
+			job, err = s.job(ctx, tx, row)
+		}
+		if err != nil {
 			return err
 		}
 		was = job
@@ -410,7 +417,7 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 			if err != nil {
 				return err
 			}
-			due, err := scanJobs(rows, s.scanJob)
+			due, err := s.all(ctx, tx, rows, scanWhole)
 			if err != nil {
 				return err
 			}
@@ -443,91 +450,146 @@ func (s *Store) Gone(ctx context.Context, tenant, url string, now, until time.Ti
 }
 
 // jobs returns the jobs of a query for jobColumns.
-func (d *database) jobs(ctx context.Context, query string, args ...any) (out []execution.Job, err error) {
-	err = loading(func() error {
-		out, err = d.scanned(ctx, d.scanJob, query, args...)
-		return err
-	})
-	return out, err
+func (d *database) jobs(ctx context.Context, query string, args ...any) ([]execution.Job, error) {
+	return d.query(ctx, scanWhole, query, args...)
 }
 
 // states returns the jobs of a query for stateColumns or briefColumns.
 func (d *database) states(ctx context.Context, query string, args ...any) ([]execution.Job, error) {
-	return d.scanned(ctx, scanState, query, args...)
+	return d.query(ctx, scanState, query, args...)
 }
 
-func (d *database) scanned(ctx context.Context, scan func(scanner) (execution.Job, error), query string,
-	args ...any) (out []execution.Job, err error) {
-	err = d.read(ctx, func() error {
-		rows, err := d.db.QueryContext(ctx, query, args...)
-		if err != nil {
-			return fmt.Errorf("read jobs: %w", err)
-		}
-		out, err = scanJobs(rows, scan)
-		return err
+func (d *database) query(ctx context.Context, scan func(scanner) (jobRow, error), query string, args ...any) (
+	out []execution.Job, err error) {
+	err = loading(func() error {
+		return d.read(ctx, func() error {
+			rows, err := d.db.QueryContext(ctx, query, args...)
+			if err != nil {
+				return fmt.Errorf("read jobs: %w", err)
+			}
+			out, err = d.all(ctx, d.db, rows, scan)
+			return err
+		})
 	})
 	return out, err
 }
 
-func scanJobs(rows *sql.Rows, scan func(scanner) (execution.Job, error)) (_ []execution.Job, err error) {
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var out []execution.Job
+// all returns the jobs of all rows.
+func (d *database) all(ctx context.Context, q querier, rows *sql.Rows, scan func(scanner) (jobRow, error)) (
+	out []execution.Job, err error) {
+	var read []jobRow
 	for rows.Next() {
-		job, err := scan(rows)
+		row, err := scan(rows)
+		if err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		read = append(read, row)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	for _, row := range read {
+		job, err := d.job(ctx, q, row)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, job)
 	}
-	return out, rows.Err()
+	return out, nil
 }
 
 type scanner interface{ Scan(...any) error }
 
-// scanState reads a row of stateColumns.
-func scanState(row scanner) (job execution.Job, err error) {
-	return scanWith(row)
+// A querier is the database, or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// scanJob reads a row of jobColumns, and the files that it names.
-func (d *database) scanJob(row scanner) (execution.Job, error) {
-	var request, snapshot kept
-	job, err := scanWith(row, &request.value, &request.file, &request.bytes, &snapshot.value, &snapshot.file)
-	if err != nil {
-		return job, err
-	}
-	raw, err := d.load(request)
-	if err != nil {
-		return job, err
-	}
-	if job.Request, err = execution.DecodeStored(raw); err != nil {
-		return job, unreadable("a job", err)
-	}
-	snapshot.bytes = job.SnapshotBytes
-	if raw, err = d.load(snapshot); len(raw) > 0 {
-		job.Snapshot = raw
-	}
-	return job, err
+// A jobRow is a row of the columns of a job.
+type jobRow struct {
+	seq               int64
+	doc, result       []byte
+	resultBytes       int
+	snapshotBytes     int
+	request, snapshot []byte
+	requestBytes      int
+	whole             bool // it has the last three
 }
 
-// scanWith reads stateColumns, and others behind them.
-func scanWith(row scanner, others ...any) (execution.Job, error) {
-	var doc, result []byte
-	var job execution.Job
-	size := 0
-	err := row.Scan(append([]any{&doc, &result, &size}, others...)...)
+// scanState reads a row of stateColumns or briefColumns.
+func scanState(row scanner) (r jobRow, err error) {
+	err = row.Scan(&r.seq, &r.doc, &r.result, &r.resultBytes, &r.snapshotBytes)
+	return r, scanned(err)
+}
+
+// scanWhole reads a row of jobColumns.
+func scanWhole(row scanner) (r jobRow, err error) {
+	r.whole = true
+	err = row.Scan(&r.seq, &r.doc, &r.result, &r.resultBytes, &r.snapshotBytes, &r.request, &r.requestBytes, &r.snapshot)
+	return r, scanned(err)
+}
+
+func scanned(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return job, execution.ErrNotFound
+		return execution.ErrNotFound
 	}
 	if err != nil {
-		return job, fmt.Errorf("read a job: %w", err)
+		return fmt.Errorf("read a job: %w", err)
 	}
-	if err := share.Decode(doc, &job); err != nil {
+	return nil
+}
+
+// job returns the job of a row, with what other tables and files have of it.
+func (d *database) job(ctx context.Context, q querier, r jobRow) (job execution.Job, err error) {
+	if err := share.Decode(r.doc, &job); err != nil {
 		return job, unreadable("a job", err)
 	}
-	if len(result) > 0 {
-		job.Result = result
+	job.SnapshotBytes = r.snapshotBytes
+	if len(r.result) == 0 && r.resultBytes > 0 {
+		err := q.QueryRowContext(ctx, "SELECT result FROM results WHERE seq = ?", r.seq).Scan(&r.result)
+		if err != nil {
+			return job, gone(err)
+		}
 	}
-	job.SnapshotBytes = size
+	if len(r.result) > 0 {
+		job.Result = r.result
+	}
+	if !r.whole {
+		return job, nil
+	}
+	if r.requestBytes > 0 {
+		if r.request, err = d.apart(ctx, q, "request", r.seq); err != nil {
+			return job, err
+		}
+	}
+	if job.Request, err = execution.DecodeStored(r.request); err != nil {
+		return job, unreadable("a job", err)
+	}
+	if r.snapshot == nil && r.snapshotBytes > 0 {
+		if r.snapshot, err = d.apart(ctx, q, "snapshot", r.seq); err != nil {
+			return job, err
+		}
+	}
+	if len(r.snapshot) > 0 {
+		job.Snapshot = r.snapshot
+	}
 	return job, nil
+}
+
+// apart returns the request or the snapshot of a job from its table, or from its file.
+func (d *database) apart(ctx context.Context, q querier, what string, seq int64) ([]byte, error) {
+	var k kept
+	query := "SELECT " + what + ", file, file_bytes FROM " + what + "s WHERE seq = ?"
+	if err := q.QueryRowContext(ctx, query, seq).Scan(&k.value, &k.file, &k.bytes); err != nil {
+		return nil, gone(err)
+	}
+	return d.load(k)
+}
+
+// gone returns an error by which a job is read again whose other rows are no longer there: it was changed meanwhile.
+func gone(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fileFault(fs.ErrNotExist)
+	}
+	return err
 }
