@@ -91,9 +91,8 @@ func (f *filing) keep(parts execution.Stored) (kept, error) {
 		return kept{}, fileFault(err)
 	}
 	name := rand.Text()
-	path := filepath.Join(f.dir, name)
-	f.files = append(f.files, path)
-	if err := writeFile(path, parts); err != nil {
+	f.files = append(f.files, name)
+	if err := writeFile(filepath.Join(f.dir, name), parts); err != nil {
 		return kept{}, fileFault(err)
 	}
 	return kept{value: []byte{}, file: name, bytes: n}, nil
@@ -129,11 +128,15 @@ func syncFolder(dir string) error {
 	return errors.Join(err, f.Close())
 }
 
-// undo deletes the files of a change that failed.
-func (f *filing) undo() {
-	for _, path := range f.files {
-		_ = os.Remove(path) // what remains is deleted when the state is opened next
+// undo deletes the files of a change that failed. A failed commit may have reached the disk, so a file that a row names
+// stays.
+func (d *database) undo(ctx context.Context, f *filing) {
+	if len(f.files) == 0 {
+		return
 	}
+	ctx = context.WithoutCancel(ctx)
+	// what remains after an error is deleted when the state is opened next
+	_ = d.change(ctx, func(tx *sql.Tx) error { return d.removeUnnamed(ctx, tx, f.files) })
 }
 
 // filed runs fn in one transaction, with the files that fn needs.
@@ -141,7 +144,7 @@ func (d *database) filed(ctx context.Context, fn func(*sql.Tx, *filing) error) e
 	f := &filing{dir: d.contents()}
 	err := d.change(ctx, func(tx *sql.Tx) error { return fn(tx, f) })
 	if err != nil {
-		f.undo()
+		d.undo(ctx, f)
 	}
 	return err
 }
@@ -232,20 +235,29 @@ func (d *database) unlinkStrays(ctx context.Context) error {
 		if err != nil {
 			return fileFault(err)
 		}
-		for _, e := range entries {
-			named := false
-			for _, table := range filedTables() {
-				var in bool
-				query := "SELECT EXISTS (SELECT 1 FROM " + table + " WHERE file <> '' AND file = ?)"
-				if err := tx.QueryRowContext(ctx, query, e.Name()).Scan(&in); err != nil {
-					return err
-				}
-				named = named || in
-			}
-			if !named {
-				_ = os.Remove(filepath.Join(d.contents(), e.Name())) // the next start tries again
-			}
+		names := make([]string, len(entries))
+		for i, e := range entries {
+			names[i] = e.Name()
 		}
-		return nil
+		return d.removeUnnamed(ctx, tx, names)
 	})
+}
+
+// removeUnnamed deletes those of the files that no row names.
+func (d *database) removeUnnamed(ctx context.Context, tx *sql.Tx, names []string) error {
+	for _, name := range names {
+		named := false
+		for _, table := range filedTables() {
+			var in bool
+			query := "SELECT EXISTS (SELECT 1 FROM " + table + " WHERE file <> '' AND file = ?)"
+			if err := tx.QueryRowContext(ctx, query, name).Scan(&in); err != nil {
+				return err
+			}
+			named = named || in
+		}
+		if !named {
+			_ = os.Remove(filepath.Join(d.contents(), name)) // the next start tries again
+		}
+	}
+	return nil
 }
