@@ -203,7 +203,7 @@ func significant(code string) []token {
 		case js.LineTerminatorToken, js.CommentLineTerminatorToken:
 			fresh = true
 		default:
-			out = append(out, token{tt, string(data), pos, pos + len(data), fresh})
+			out = append(out, token{tt, code[pos : pos+len(data)], pos, pos + len(data), fresh})
 			if postfix := tt == js.NotToken && !fresh && before.divides(); !postfix { // TypeScript's x! is an operand, as x
 				before.next(tt)
 			}
@@ -230,7 +230,7 @@ func blank(code string, spans []span) (rest string, cut []string) {
 // withoutGlobs changes imports whose names begin with a written-out path and continue with an expression, so that
 // esbuild does not search the disk for matching files. It inserts an empty string that esbuild does not evaluate.
 func withoutGlobs(code string) string {
-	if !strings.Contains(code, "import") && !strings.Contains(code, "require") {
+	if !mayHaveGlobs(code) {
 		return code
 	}
 	var out strings.Builder
@@ -255,4 +255,43 @@ func withoutGlobs(code string) string {
 		}
 	}
 	return out.String() + code[done:]
+}
+
+// mayHaveGlobs reports whether withoutGlobs might change code. It reads characters, not tokens: the tokens of a library
+// take ten times the memory of its text. Where it is in doubt, it reports true.
+func mayHaveGlobs(code string) bool {
+	for _, word := range [...]string{"import", "require"} {
+		for rest := code; ; {
+			_, after, found := strings.Cut(rest, word)
+			if !found {
+				break
+			}
+			if rest = after; mayBeGlob(after) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayBeGlob reports whether the text after import or require may be an argument that begins with a written-out path and
+// continues with an expression.
+func mayBeGlob(text string) bool {
+	const space = " \t\n\r\v\f"
+	text = strings.TrimLeft(text, space)
+	argument := strings.TrimLeft(text, space+"(")
+	if argument == "" {
+		return false
+	}
+	first := argument[0]
+	doubtful := first == '/' || first == '-' || first == '<' || first >= 0x80 // a comment, or other white space
+	if text[0] != '(' || first != '"' && first != '\'' && first != '`' {
+		return doubtful
+	}
+	name, after, closed := strings.Cut(argument[1:], argument[:1])
+	if !closed || strings.ContainsAny(name, "\\$\n") {
+		return true
+	}
+	after = strings.TrimLeft(after, space)
+	return after == "" || after[0] != ')' && after[0] != ','
 }
