@@ -38,8 +38,13 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 		}
 		b.note(text)
 		text = joinLabels(withoutGlobs(withoutMaps(text)))
-		if a.Namespace == ofFile || a.Namespace == ofPackage {
-			text = b.withResolved(withoutOwnRequire(text), a)
+		if a.Namespace == ofFile || a.Namespace == ofPackage || a.Namespace == ofScript {
+			files := b.files
+			if a.Namespace == ofPackage {
+				files = b.source.from.Files
+			}
+			b.noteResolved(text, a.Path, files)
+			text = withResolved(withoutOwnRequire(text, a.Path, files), a.Path, files)
 		}
 	}
 	if loader == api.LoaderJSON && tooDeep(text) {

@@ -14,7 +14,7 @@ type moduleForm struct {
 	dynamic bool   // import(…) somewhere
 	meta    bool   // import.meta somewhere
 	require bool   // require somewhere
-	main    bool   // require.main, which CommonJS compares with module
+	main    bool   // require.main, which CommonJS compares with module, or module.parent
 	handler bool   // the export is, or has, a function that is to be called
 
 	required []string // the names that calls of require spell out
@@ -26,7 +26,8 @@ type span struct{ from, to int }
 // moduleSyntax finds imports and exports by tokens alone. import and export are reserved words, so outside brackets
 // they start a declaration wherever they are not the name of a property.
 func moduleSyntax(code string) moduleForm {
-	if !strings.Contains(code, "import") && !strings.Contains(code, "export") && !strings.Contains(code, "require") {
+	if !strings.Contains(code, "import") && !strings.Contains(code, "export") && !strings.Contains(code, "require") &&
+		!strings.Contains(code, "module.parent") {
 		return moduleForm{}
 	}
 	var found moduleForm
@@ -61,6 +62,8 @@ func moduleSyntax(code string) moduleForm {
 				found.required = append(found.required, name.text[1:len(name.text)-1])
 			}
 			found.main = found.main || next.kind == js.DotToken && at(tokens, i+2).text == "main"
+		case t.text == "module" && next.kind == js.DotToken && at(tokens, i+2).text == "parent":
+			found.main = true
 		case t.text == "module" && next.kind == js.DotToken && at(tokens, i+2).text == "exports" && depth == 0,
 			t.text == "exports" && next.kind == js.DotToken && at(tokens, i+3).kind == js.EqToken && depth == 0:
 			found.exports = true
