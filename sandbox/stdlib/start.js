@@ -73,6 +73,7 @@
   const extendRegExp = (flags) => {
     if (flags & 64) internal.keepMatches?.();
     if (flags & 256) internal.addSets?.();
+    if (flags & 512) internal.namePatterns?.();
   };
 
   // load evaluates top-level code that many runs share, before any run exists. brought maps the names of the globals that

@@ -227,6 +227,11 @@ func (t *thrown) reword(name string) (string, bool) {
 	if reason, ok := patterns[t.message]; ok && t.native == "RegExp" {
 		return t.pattern(reason), true
 	}
+	if t.message == "invalid regular expression flags" && t.native == "RegExp" {
+		if flags := t.value(1); flags != "" && flags != "undefined" {
+			return "Invalid flags supplied to RegExp constructor '" + flags + "'", true
+		}
+	}
 	if out, ok := ofParser(t.message); ok && name == "SyntaxError" {
 		return out, true
 	}
