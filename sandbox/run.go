@@ -84,6 +84,8 @@ type stage struct {
 	settled, hasValue bool
 	// ticks is set while callbacks of process.nextTick may wait for the microtasks.
 	ticks bool
+	// listens is set once code listens for unhandled rejections, which it learns of without delay.
+	listens bool
 	// happened is set once a timer was due or an answer came, done once the result is there.
 	happened, done bool
 }
