@@ -169,6 +169,10 @@ func TestModules(t *testing.T) {
 				"const n = './b.json'; [load('./a.cjs'), load(n).b, load.resolve('./a.cjs'), " +
 				"createRequire(import.meta.url)('./a.cjs')]",
 				Files: files("a.cjs", "module.exports = 1", "b.json", `{"b": 2}`)}, `[1,2,"/a.cjs",1]`},
+		{"async functions beside a file that is not imported",
+			sandbox.Script{Code: "import b from './b.js'; b(async () => {})",
+				Files: files("a.js", "require('async_hooks')", "b.js", "export default (f) => f[Symbol.toStringTag]")},
+			`"AsyncFunction"`},
 		{"a package that imports itself",
 			sandbox.Script{Code: "import a from 'a'; a",
 				Files: files("node_modules/a/package.json", `{"name": "a", "exports": {".": "./i.mjs", "./x/*": "./lib/*.mjs"}}`,

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -70,7 +69,7 @@ func sourceOf(in Input) (*Source, *Exception) {
 	if found.runsAsMain() && !requires && !in.Session {
 		return normalize(code, typescript, mainHead)
 	}
-	follows := followsAwait(bare, in.Files)
+	follows := strings.Contains(bare, asyncHooks)
 	if !found.isModule() && !requires && !follows {
 		s, ex := normalize(code, typescript, head)
 		if ex == nil {
@@ -82,20 +81,8 @@ func sourceOf(in Input) (*Source, *Exception) {
 	return newBundle(s, in.Files, bare, found, typescript, follows)
 }
 
-// followsAwait reports whether code or a file names async_hooks. Its AsyncLocalStorage notices an await only as a call
-// of then.
-func followsAwait(code string, files map[string][]byte) bool {
-	const name = "async_hooks"
-	if strings.Contains(code, name) {
-		return true
-	}
-	for _, file := range files {
-		if bytes.Contains(file, []byte(name)) {
-			return true
-		}
-	}
-	return false
-}
+// asyncHooks is the module whose AsyncLocalStorage notices an await only as a call of then.
+const asyncHooks = "async_hooks"
 
 // Named returns the source of code that is compiled as it is. Its stack frames name one file.
 func Named(name string) *Source { return &Source{name: name} }

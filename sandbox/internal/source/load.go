@@ -37,6 +37,9 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 			return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " " + refusal}}}
 		}
 		b.note(text)
+		if a.Namespace == ofFile && strings.Contains(text, asyncHooks) {
+			b.add(&b.names, asyncHooks)
+		}
 		text = joinLabels(withoutGlobs(withoutMaps(text)))
 		if a.Namespace == ofFile || a.Namespace == ofPackage || a.Namespace == ofScript {
 			files := b.files
