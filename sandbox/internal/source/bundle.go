@@ -55,7 +55,7 @@ type bundle struct {
 	mu sync.Mutex
 
 	sourceMap *sourcemap.Consumer
-	// follows is set if await is to be replaced by calls of then, because a source of the bundle names async_hooks.
+	// follows is set if await is to be replaced by calls of then, because the bundle uses contexts of async_hooks.
 	follows bool
 }
 
@@ -176,7 +176,7 @@ func (b *bundle) withoutTypesIn(body string, head []string, open, tail, end stri
 func (b *bundle) build() *Exception {
 	b.mark = b.newMark()
 	out := b.run()
-	if b.names[asyncHooks] && !b.follows && len(b.keys) == 0 {
+	if b.names[asyncHooks] && b.names[contexts] && !b.follows && len(b.keys) == 0 {
 		b.follows = true
 		out = b.run()
 	}

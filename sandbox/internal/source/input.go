@@ -69,7 +69,7 @@ func sourceOf(in Input) (*Source, *Exception) {
 	if found.runsAsMain() && !requires && !in.Session {
 		return normalize(code, typescript, mainHead)
 	}
-	follows := strings.Contains(bare, asyncHooks)
+	follows := strings.Contains(bare, asyncHooks) && hasContexts(bare)
 	if !found.isModule() && !requires && !follows {
 		s, ex := normalize(code, typescript, head)
 		if ex == nil {
@@ -81,8 +81,15 @@ func sourceOf(in Input) (*Source, *Exception) {
 	return newBundle(s, in.Files, bare, found, typescript, follows)
 }
 
-// asyncHooks is the module whose AsyncLocalStorage notices an await only as a call of then.
+// asyncHooks is the module whose contexts notice an await only as a call of then.
 const asyncHooks = "async_hooks"
+
+// hasContexts reports whether a text mentions what asynchronous contexts can be observed with. Promise libraries import
+// the module for AsyncResource alone.
+func hasContexts(text string) bool {
+	return strings.Contains(text, "AsyncLocalStorage") || strings.Contains(text, "createHook") ||
+		strings.Contains(text, "executionAsync")
+}
 
 // Named returns the source of code that is compiled as it is. Its stack frames name one file.
 func Named(name string) *Source { return &Source{name: name} }
