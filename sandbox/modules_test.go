@@ -332,7 +332,8 @@ func TestModuleFaults(t *testing.T) {
 // TestNamespacesPrintAsNode checks that bundled modules print as modules.
 func TestNamespacesPrintAsNode(t *testing.T) {
 	e := newEngine(t)
-	const want = `[Module: null prototype] { a: 1, b: 1, default: [class A] } [Module: null prototype] { default: { y: 1, x: 2 }, x: 2, y: 1 }
+	const want = `[Module: null prototype] { a: 1, b: 1, default: [class A] }
+[Module: null prototype] { default: { y: 1, x: 2 }, x: 2, y: 1 }
 [Module: null prototype] {
   __esModule: true,
   a: 1,
@@ -341,7 +342,7 @@ func TestNamespacesPrintAsNode(t *testing.T) {
 } [Module: null prototype] { a: 1, b: 1, default: [class A] }
 `
 	r := run(t, e, sandbox.Script{Code: "import * as a from './a.mjs'; import * as c from './c.cjs';\n" +
-		"console.log(a, c); console.log(require('./a.mjs'), await import('./a.mjs'))",
+		"console.log(a); console.log(c); console.log(require('./a.mjs'), await import('./a.mjs'))",
 		Files: files("a.mjs", "export const b = 1; export default class A {}; export { b as a }",
 			"c.cjs", "module.exports = { y: 1, x: 2 }")}, sandbox.Grants{})
 	if r.Error != "" || r.Output != want {

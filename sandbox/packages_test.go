@@ -341,8 +341,8 @@ func TestPackageOfComputedName(t *testing.T) {
 	}
 }
 
-// TestDozenLargePackages imports twelve libraries of 400 KB that each run evaluates. Bundling them leaves far more garbage
-// than it needs at a time, which does not count as memory of the run.
+// TestDozenLargePackages imports twelve libraries of 400 KB that each run evaluates. Bundling them leaves far more
+// garbage than it needs at a time, which does not count as memory of the run.
 func TestDozenLargePackages(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("it bundles 5 MB")

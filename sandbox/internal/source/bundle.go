@@ -209,7 +209,8 @@ func (b *bundle) build() *Exception {
 	return nil
 }
 
-// extras returns what only some bundles need: objects of CommonJS modules, and the path of the program in its arguments.
+// extras returns what only some bundles need: objects of CommonJS modules, and the path of the program in its
+// arguments.
 func (b *bundle) extras(printed string) (head string) {
 	if strings.Contains(printed, "$airlock_module(") {
 		head = ownModule
@@ -230,7 +231,8 @@ func requiresComputed(printed string) bool {
 const (
 	bundleStart = "((table) => { "
 	bundleHead  = bundleStart + "const require = (name) => table?.[name] ? table[name]() : globalThis.require(name);" +
-		" require.cache = { __proto__: null }; require.resolve = (name) => name[0] === '/' ? name : globalThis.require.resolve(name);" +
+		" require.cache = { __proto__: null };" +
+		" require.resolve = (name) => name[0] === '/' ? name : globalThis.require.resolve(name);" +
 		" const $airlock_table = (t) => { table = t; }; const " + computedImport + " = (name) => { try { " +
 		"return require(name) } catch (e) { if (e?.code === 'MODULE_NOT_FOUND' && " +
 		"e.message.startsWith(`Cannot find module '${name}'`)) e.code = 'ERR_MODULE_NOT_FOUND'; throw e } };" +

@@ -44,8 +44,8 @@ func withPaths(text string) string {
 	return text
 }
 
-// withoutOwnRequire lets esbuild resolve what an ES module requires with createRequire as it resolves imports. It blanks
-// the declaration of a require. A function of another name gets a table of what the module requires with it.
+// withoutOwnRequire lets esbuild resolve what an ES module requires with createRequire as it resolves imports. It
+// blanks the declaration of a require. A function of another name gets a table of what the module requires with it.
 func withoutOwnRequire(text, name string, files map[string][]byte) string {
 	if !strings.Contains(text, "createRequire") {
 		return text
@@ -121,8 +121,8 @@ func requireTable(tokens []token, called, name string, files map[string][]byte) 
 		"({ __proto__: null" + table.String() + " }, { __proto__: null" + paths.String() + " }, require)"
 }
 
-// ownRequire returns where a declaration of a require that an ES module makes for itself ends, if one begins a statement
-// at the token.
+// ownRequire returns where a declaration of a require that an ES module makes for itself ends, if one begins a
+// statement at the token.
 func ownRequire(tokens []token, i int) (end int, ok bool) {
 	declares := tokens[i].text == "const" || tokens[i].text == "let" || tokens[i].text == "var"
 	begins := i == 0 || tokens[i].fresh || tokens[i-1].kind == js.SemicolonToken ||

@@ -133,7 +133,7 @@ func (s *Source) IsModule() bool { return s.bundle != nil && s.bundle.module }
 type mentions struct {
 	matches bool // RegExp.$1 or another property that has the last match
 	sets    bool // what may be regular expressions with the flag v
-	named   bool // a computed regular expression, and catch
+	named   bool // a computed regular expression
 	path    bool // __dirname or __filename
 }
 
@@ -147,7 +147,7 @@ func mentionsOf(text string) mentions {
 	return mentions{
 		matches: strings.Contains(text, "RegExp.") && matchProperty.MatchString(text),
 		sets:    strings.Contains(text, "RegExp") && hasSetsFlags(text),
-		named:   strings.Contains(text, "RegExp(") && strings.Contains(text, "catch") && computed.MatchString(text),
+		named:   strings.Contains(text, "RegExp(") && computed.MatchString(text),
 		path:    strings.Contains(text, "__dirname") || strings.Contains(text, "__filename"),
 	}
 }
@@ -176,7 +176,7 @@ func (s *Source) ReadsMatches() bool { return s.mentions.matches }
 func (s *Source) MentionsSets() bool { return s.mentions.sets }
 
 // ShowsPatterns reports whether the code may show the error of a computed regular expression. Packages may not: they
-// are evaluated once for code that does and code that does not.
+// are evaluated once for code that does and for code that does not.
 func (s *Source) ShowsPatterns() bool { return s.mentions.named && !s.packages }
 
 // MentionsPath reports whether the code is a CommonJS module that mentions its path.

@@ -228,7 +228,8 @@ func (b *bundle) withPackages(text string) string {
 		m := declaration.FindStringSubmatch(d)
 		from := packagesName + "[" + quoted(m[2]) + "]"
 		if b.typed {
-			from = "((n) => n?.default?.__esModule && 'default' in n.default ? {...n, default: n.default.default} : n)(" + from + ")"
+			from = "((n) => n?.default?.__esModule && 'default' in n.default ? " +
+				"{...n, default: n.default.default} : n)(" + from + ")"
 		}
 		return bindings(m[1], from) + strings.Repeat("\n", strings.Count(d, "\n"))
 	})

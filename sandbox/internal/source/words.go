@@ -393,8 +393,10 @@ func (t *thrown) notIterable(kind string) (string, bool) {
 		return expr + " is not a function or its return value is not iterable", expr != ""
 	case strings.HasSuffix(expr, "Symbol.iterator"): // read by name
 		return "Cannot read properties of " + kind + " (reading 'Symbol(Symbol.iterator)')", true
-	case expr == "" || expr == "undefined" || expr == "void" || expr == "null": // the bundler writes undefined as void 0
+	case expr == "":
 		return kind + notIterable, true
+	case expr == "undefined" || expr == "void" || expr == "null": // the bundler writes undefined as void 0
+		return kind + " is not iterable", true
 	}
 	return expr + " is not iterable", true
 }
