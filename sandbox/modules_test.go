@@ -203,6 +203,21 @@ func TestModules(t *testing.T) {
 			sandbox.Script{TypeScript: true,
 				Code: "const d = (v: any, c: any) => v; @d class A { static n = A.name } " +
 					"class B { static m() { return B } @d f() {} } [A.name, B.name]"}, `["A","B"]`},
+		{"older decorators",
+			sandbox.Script{TypeScript: true,
+				Code: "function twice(target: any, key: string, d: PropertyDescriptor) { const f = d.value; " +
+					"d.value = function () { return key + 2 * f.call(this) } }\n" +
+					"class A { @twice f() { return 4 } }\nnew A().f()"}, `"f8"`},
+		{"decorated parameters",
+			sandbox.Script{TypeScript: true,
+				Code: "const seen: string[] = []; const P = (n: string) => (t: object, k: string, " +
+					"i: number) => { seen.push(n + k + i) };\nclass A { f(@P('p') a: number, b: number) {} }\nseen"},
+			`["pf0"]`},
+		{"older decorators that a file states",
+			sandbox.Script{Entry: "m.ts", Files: files(
+				"m.ts", "import { a } from './a'; export class A { @a f() {} }\nexport default () => [...A.names, '']",
+				"a.ts", "export const a = (t: any, k: any) => { (t.constructor.names ??= []).push(k) }",
+				"tsconfig.json", `{"compilerOptions": {"experimentalDecorators": true}}`)}, `["f",""]`},
 		{"names that begin with an underscore",
 			sandbox.Script{Code: "import './a.js'; const A = class _A { static m() { return _A } }; A.name",
 				Files: files("a.js", "")}, `"_A"`},

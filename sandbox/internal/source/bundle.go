@@ -150,7 +150,7 @@ func (b *bundle) withoutTypesIn(body string, head []string, open, tail, end stri
 	front := strings.Join(append(slices.Clone(head), open), "\n")
 	out := api.Transform(withoutMaps(front+body+tail), api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: b.path,
-		LogLevel: api.LogLevelSilent, TsconfigRaw: b.source.tsconfig(),
+		LogLevel: api.LogLevelSilent, TsconfigRaw: b.source.tsconfig(body),
 	})
 	lines := strings.Count(front, "\n")
 	if len(out.Errors) > 0 {
@@ -336,7 +336,7 @@ func (b *bundle) run() api.BuildResult {
 		sourceMap = api.SourceMapNone
 	}
 	return api.Build(api.BuildOptions{
-		EntryPoints: []string{"start"}, Bundle: true, Outfile: "/bundle.js", AbsWorkingDir: "/", TsconfigRaw: "{}",
+		EntryPoints: []string{"start"}, Bundle: true, Outfile: "/bundle.js", AbsWorkingDir: "/", TsconfigRaw: b.tsconfigOf(),
 		Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
 		Sourcemap: sourceMap, SourcesContent: api.SourcesContentExclude,
 		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent, Metafile: b.module,
