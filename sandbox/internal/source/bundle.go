@@ -91,6 +91,9 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	}
 	if found.exports {
 		b.code, s.Called = code, true
+		if found.handler {
+			b.add(&b.names, handles)
+		}
 		if typescript {
 			b.loader = api.LoaderTS
 		}
@@ -214,12 +217,18 @@ func (b *bundle) build() *Exception {
 func (b *bundle) extras(printed string) (head string) {
 	if strings.Contains(printed, "$airlock_module(") {
 		head = ownModule
+		if b.names[handles] {
+			head = strings.Replace(head, isMain, "false", 1)
+		}
 	}
 	if b.source.name == b.path && len(b.keys) == 0 && strings.Contains(printed, "argv") {
 		head += "if (globalThis.process?.argv?.[1] === '/script.js') process.argv[1] = " + quoted("/"+b.path) + "; "
 	}
 	return head
 }
+
+// handles marks in the names of a bundle that the script exports a handler: it is called, and not the main module.
+const handles = "handler of the script"
 
 // requiresComputed reports whether a bundle may require names that are computed at run time.
 func requiresComputed(printed string) bool {

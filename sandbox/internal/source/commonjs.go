@@ -17,10 +17,11 @@ const (
 	// ownCall passes a module its path and that of its folder, which follow the namespace in its name. The object module
 	// has what Node's has; that of the script is the main module.
 	ownCall   = "((mod = $airlock_module(__getOwnPropNames(cb)[0])).exports, mod, mod.filename, mod.path)"
+	isMain    = "name.startsWith('" + ofScript + ":')"
 	ownModule = "var $airlock_module = (name) => { const filename = '/' + name.split(':').slice(1).join(':'); " +
-		"const main = name.startsWith('" + ofScript + ":'), mod = { id: main ? '.' : filename, " +
+		"const main = " + isMain + ", mod = { id: main ? '.' : filename, " +
 		"path: filename.split('/').slice(0, -1).join('/') || '/', exports: {}, filename, loaded: false, children: [], " +
-		"paths: [], parent: main ? null : require.main }; if (main) require.main = mod; return mod; }; "
+		"paths: [], parent: main ? null : require.main ?? {} }; if (main) require.main = mod; return mod; }; "
 )
 
 // withPaths adds __filename and __dirname to the CommonJS modules of a bundle, and the fields of module, if one of them
