@@ -94,6 +94,12 @@ func (r eventLoop) toEnd() error {
 // loop returns when the code has its value, has failed, or has nothing left to wait for.
 func (r eventLoop) loop() error {
 	for !r.stage.failed && !(r.stage.settled && r.stage.hasValue) {
+		if r.stage.listens && len(r.rejected) > 0 {
+			if _, err := r.guest.reject(); err != nil {
+				return err
+			}
+			continue
+		}
 		if r.parks() {
 			return errParked
 		}

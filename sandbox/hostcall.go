@@ -26,7 +26,7 @@ const (
 	opLoaded  = 10 // 1, or 0 if the code threw (load.go)
 	opEarly   = 11 // the name of a global that is not there yet (load.go)
 	opDeep    = 12 // the path to where the result nests too deeply to be written
-	opTick    = 13 // callbacks of process.nextTick wait for the microtasks
+	opTick    = 13 // callbacks of process.nextTick wait for the microtasks; 1: the code listens for rejections
 )
 
 // timerHolds is the argument of opClear that makes the run wait for a timer again.
@@ -70,7 +70,11 @@ func (r *run) answer(in hostops.Guest, a quickjs.Args) (quickjs.Value, error) {
 			r.timers.Hold(id, what == timerHolds)
 		}
 	case opTick:
-		r.stage.ticks = true
+		if n, _ := a[1].Int(); n == 1 {
+			r.stage.listens = true
+		} else {
+			r.stage.ticks = true
+		}
 	case opSettled:
 		n, _ := a[1].Int()
 		r.stage.settled, r.stage.hasValue = true, n != 0

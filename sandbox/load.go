@@ -88,7 +88,9 @@ func (l *loader) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, erro
 		name, _ := in.Str(a[2], maxOpName)
 		return 0, cold("it calls the host while it loads (%s)", strings.TrimPrefix(name, "tool:"))
 	case opTick:
-		l.stage.ticks = true
+		if n, _ := a[1].Int(); n != 1 {
+			l.stage.ticks = true
+		}
 		return quickjs.Undefined, nil
 	case opSync:
 		return l.compute(in, a)

@@ -136,7 +136,52 @@ func TestModules(t *testing.T) {
 		{"the default of a module without one",
 			sandbox.Script{Code: "import a from './a.cjs'; import b from './b.cjs'; [a.f(), b]",
 				Files: files("a.cjs", "Object.defineProperty(exports, '__esModule', {value: true}); exports.f = () => 1",
-					"b.cjs", "exports.__esModule = true; exports.default = 2")}, "[1,2]"},
+					"b.cjs", "exports.__esModule = true; exports.default = 2")}, `[1,{"__esModule":true,"default":2}]`},
+		{"the default of a module that was an ES module, in TypeScript",
+			sandbox.Script{Code: "import b, * as n from './b.cjs'; const x: number = b; [x, n.a]", TypeScript: true,
+				Files: files("b.cjs", "exports.__esModule = true; exports.default = 2; exports.a = 3")}, "[2,3]"},
+		{"defaults in packages of both types",
+			sandbox.Script{Code: "import a from 'a'; import b from 'b'; [a, b]",
+				Files: files("node_modules/a/package.json", `{"type": "module", "main": "i.js"}`,
+					"node_modules/a/i.js", "import c from 'c'; export default c",
+					"node_modules/b/package.json", `{"module": "i.js"}`,
+					"node_modules/b/i.js", "import c from 'c'; export default c",
+					"node_modules/c/index.js", "exports.__esModule = true; exports.default = 2")},
+			`[{"__esModule":true,"default":2},2]`},
+		{"import.meta of each file",
+			sandbox.Script{Entry: "src/m.mjs", Files: files("src/m.mjs", "import n from '../lib/n.mjs'; "+
+				"const { url, filename, dirname } = import.meta; export default [url, filename, dirname, ...n, "+
+				"import.meta.resolve('p'), process.argv[1]]",
+				"lib/n.mjs", "export default [import.meta.url, import.meta.dirname, import.meta.resolve('./x.js'), "+
+					"import.meta.resolve('fs')]", "node_modules/p/index.js", "")},
+			`["file:///src/m.mjs","/src/m.mjs","/src","file:///lib/n.mjs","/lib","file:///lib/x.js","node:fs",` +
+				`"file:///node_modules/p/index.js","/src/m.mjs"]`},
+		{"an entry that only imports when it runs",
+			sandbox.Script{Entry: "m.mjs", Files: files("m.mjs", "const { a } = await import('./a.mjs'); a",
+				"a.mjs", "export const a = 4")}, "4"},
+		{"the main module among files",
+			sandbox.Script{Entry: "m.js", Files: files("m.js", "const l = require('./l.js'); const list = [...l]; "+
+				"if (require.main === module) list.push(module.id); if (!module.parent) list.push(__filename); list",
+				"l.js", "module.exports = [require.main === module, !module.parent, module.filename]")},
+			`[false,false,"/l.js",".","/m.js"]`},
+		{"a require of another name",
+			sandbox.Script{Code: "import { createRequire } from 'node:module'; const load = createRequire(import.meta.url); " +
+				"const n = './b.json'; [load('./a.cjs'), load(n).b, load.resolve('./a.cjs'), " +
+				"createRequire(import.meta.url)('./a.cjs')]",
+				Files: files("a.cjs", "module.exports = 1", "b.json", `{"b": 2}`)}, `[1,2,"/a.cjs",1]`},
+		{"async functions beside a file that is not imported",
+			sandbox.Script{Code: "import b from './b.js'; b(async () => {})",
+				Files: files("a.js", "require('async_hooks')", "b.js", "export default (f) => f[Symbol.toStringTag]")},
+			`"AsyncFunction"`},
+		{"a package that imports itself",
+			sandbox.Script{Code: "import a from 'a'; a",
+				Files: files("node_modules/a/package.json", `{"name": "a", "exports": {".": "./i.mjs", "./x/*": "./lib/*.mjs"}}`,
+					"node_modules/a/i.mjs", "import x from 'a/x/y'; export default x",
+					"node_modules/a/lib/y.mjs", "export default 5")}, "5"},
+		{"a path that a package does not export",
+			sandbox.Script{Code: "await import('a/y.js').catch((e) => e.code)",
+				Files: files("node_modules/a/package.json", `{"exports": "./x.js"}`, "node_modules/a/x.js", "",
+					"node_modules/a/y.js", "")}, `"ERR_PACKAGE_PATH_NOT_EXPORTED"`},
 		{"the main module of a package that has another form for bundlers",
 			sandbox.Script{Code: "import a, { f } from 'a'; import b from 'b'; [a.f === f, f(), a === require('a'), b]",
 				Files: files("node_modules/a/package.json", `{"main": "main.js", "module": "module.js"}`,
@@ -158,6 +203,21 @@ func TestModules(t *testing.T) {
 			sandbox.Script{TypeScript: true,
 				Code: "const d = (v: any, c: any) => v; @d class A { static n = A.name } " +
 					"class B { static m() { return B } @d f() {} } [A.name, B.name]"}, `["A","B"]`},
+		{"older decorators",
+			sandbox.Script{TypeScript: true,
+				Code: "function twice(target: any, key: string, d: PropertyDescriptor) { const f = d.value; " +
+					"d.value = function () { return key + 2 * f.call(this) } }\n" +
+					"class A { @twice f() { return 4 } }\nnew A().f()"}, `"f8"`},
+		{"decorated parameters",
+			sandbox.Script{TypeScript: true,
+				Code: "const seen: string[] = []; const P = (n: string) => (t: object, k: string, " +
+					"i: number) => { seen.push(n + k + i) };\nclass A { f(@P('p') a: number, b: number) {} }\nseen"},
+			`["pf0"]`},
+		{"older decorators that a file states",
+			sandbox.Script{Entry: "m.ts", Files: files(
+				"m.ts", "import { a } from './a'; export class A { @a f() {} }\nexport default () => [...A.names, '']",
+				"a.ts", "export const a = (t: any, k: any) => { (t.constructor.names ??= []).push(k) }",
+				"tsconfig.json", `{"compilerOptions": {"experimentalDecorators": true}}`)}, `["f",""]`},
 		{"names that begin with an underscore",
 			sandbox.Script{Code: "import './a.js'; const A = class _A { static m() { return _A } }; A.name",
 				Files: files("a.js", "")}, `"_A"`},
@@ -281,5 +341,26 @@ func TestModuleFaults(t *testing.T) {
 				t.Errorf("at %s:%d:%d, want column %d\n%s", ex.File, ex.Line, ex.Column, c.col, ex.Stack)
 			}
 		})
+	}
+}
+
+// TestNamespacesPrintAsNode checks that bundled modules print as modules.
+func TestNamespacesPrintAsNode(t *testing.T) {
+	e := newEngine(t)
+	const want = `[Module: null prototype] { a: 1, b: 1, default: [class A] }
+[Module: null prototype] { default: { y: 1, x: 2 }, x: 2, y: 1 }
+[Module: null prototype] {
+  __esModule: true,
+  a: 1,
+  b: 1,
+  default: [class A]
+} [Module: null prototype] { a: 1, b: 1, default: [class A] }
+`
+	r := run(t, e, sandbox.Script{Code: "import * as a from './a.mjs'; import * as c from './c.cjs';\n" +
+		"console.log(a); console.log(c); console.log(require('./a.mjs'), await import('./a.mjs'))",
+		Files: files("a.mjs", "export const b = 1; export default class A {}; export { b as a }",
+			"c.cjs", "module.exports = { y: 1, x: 2 }")}, sandbox.Grants{})
+	if r.Error != "" || r.Output != want {
+		t.Errorf("printed\n%s\nwant\n%s%s", r.Output, want, r.Error)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -337,6 +338,29 @@ func TestPackageOfComputedName(t *testing.T) {
 			want) {
 			t.Errorf("%s: %s", code, r.Error)
 		}
+	}
+}
+
+// TestDozenLargePackages imports twelve libraries of 400 KB that each run evaluates. Bundling them leaves far more
+// garbage than it needs at a time, which does not count as memory of the run.
+func TestDozenLargePackages(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("it bundles 5 MB")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as airlock run sets it
+	e := newEngine(t)
+	var grants sandbox.Grants
+	var code strings.Builder
+	for i := range 12 {
+		p := packageOf(fmt.Sprintf("library%d", i), "index.js", fmt.Sprintf("// %d\n", i)+bundleOf(400_000))
+		p.Impure = "it draws random numbers while it loads"
+		grants.Packages = append(grants.Packages, p)
+		fmt.Fprintf(&code, "import f%[1]d from 'library%[1]d';\n", i)
+	}
+	code.WriteString("[f0({ n: 2 }), f11({ n: 3 })]")
+	grants.Limits = sandbox.Limits{Wall: 2 * time.Minute, CPU: time.Minute, MemoryBytes: 256 << 20}
+	if r := run(t, e, sandbox.Script{Code: code.String()}, grants); string(r.Value) != "[84,126]" {
+		t.Errorf("returned %s, %s", r.Value, r.Error)
 	}
 }
 

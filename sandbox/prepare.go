@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
@@ -21,7 +22,8 @@ const (
 	// prepareBeat is how often a preparation is checked against the limits.
 	prepareBeat = 5 * time.Millisecond
 	// prepareBytes and prepareStackBytes bound the growth of heap and stacks during that time. nesting
-	// keeps stacks below 32 MiB.
+	// keeps stacks below 32 MiB. Garbage is collected before either is found too large: a bundle of a dozen large
+	// libraries leaves more than it needs, and hundreds of goroutines that have read one file each.
 	prepareBytes      = 256 << 20
 	prepareStackBytes = 80 << 20
 )
@@ -103,9 +105,13 @@ type watch struct {
 	// heap and stack are their sizes at the first beat.
 	heap, stack int64
 	beats       int
+	// collect is the growth of the heap at which the garbage in it is collected.
+	collect int64
 }
 
-func (r *run) watch() *watch { return &watch{r: r, began: time.Now(), cpu: cputime.Process()} }
+func (r *run) watch() *watch {
+	return &watch{r: r, began: time.Now(), cpu: cputime.Process(), collect: prepareBytes}
+}
 
 // used estimates the processor time of the work: the time of the process since it began, shared equally with the other
 // runs in progress, and at most the time that has passed. The work is spread over goroutines that cannot be told apart.
@@ -141,20 +147,32 @@ func (w *watch) beat() error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	samples := [...]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/heap/stacks:bytes"}}
-	metrics.Read(samples[:])
-	heap, stack := int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
+	heap, stack := heapAndStacks()
 	if w.beats++; w.beats == 1 {
 		w.heap, w.stack = heap, stack
 	}
+	if heap-w.heap <= w.collect*w.runs() && stack-w.stack <= prepareStackBytes*w.runs() {
+		return nil
+	}
+	runtime.GC()
+	heap, stack = heapAndStacks()
+	growth := (heap - w.heap) / w.runs()
 	switch {
 	case stack-w.stack > prepareStackBytes*w.runs():
 		return w.r.limits.unprepared(LimitStack)
-	case heap-w.heap > prepareBytes*w.runs():
+	case growth > prepareBytes:
 		return w.r.limits.unprepared(LimitMemory)
 	}
+	w.collect = max(prepareBytes, growth+prepareBytes/4)
 	return nil
+}
+
+// heapAndStacks returns the bytes of the heap, with the garbage in it, and of the stacks of goroutines.
+func heapAndStacks() (heap, stack int64) {
+	samples := [...]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(samples[:])
+	return int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
 }
 
 // unprepared returns the error of a run that ended while its code was being prepared.

@@ -84,6 +84,8 @@ type stage struct {
 	settled, hasValue bool
 	// ticks is set while callbacks of process.nextTick may wait for the microtasks.
 	ticks bool
+	// listens is set once code listens for unhandled rejections, which it learns of without delay.
+	listens bool
 	// happened is set once a timer was due or an answer came, done once the result is there.
 	happened, done bool
 }
@@ -179,6 +181,7 @@ const (
 	startKept   = 64  // the code reads the matches that RegExp keeps
 	startPath   = 128 // the code is a CommonJS module that mentions its path
 	startSets   = 256 // the code may make regular expressions with the flag v
+	startNamed  = 512 // the code may show the errors of computed regular expressions
 )
 
 // execute runs the code in a fresh guest to its end.
@@ -249,6 +252,9 @@ func regexpFlags(s *source.Source) (flags int32) {
 	}
 	if s.MentionsSets() {
 		flags |= startSets
+	}
+	if s.ShowsPatterns() {
+		flags |= startNamed
 	}
 	return flags
 }

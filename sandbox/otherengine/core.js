@@ -82,7 +82,7 @@
       return undefined;
     }
     if (code === op.tick) {
-      ticks = true;
+      if (a !== 1) ticks = true; // 1 is about rejections, which are reported when nothing is pending
       return undefined;
     }
     if (code === op.settled || code === op.done) {

@@ -356,6 +356,10 @@
         if (fields?.defaultPrevented !== undefined) keys = []; // Node shows an event's attributes alone
         if (platform && internal.isParams(v)) items = params(internal.paramsOf(v));
         else if (fields !== undefined) items = (c, d) => attributes(c, fields, d);
+        if (head === '[Object: null prototype] [Module] ' && !p.propertyIsEnumerable(v, toStringTag)) {
+          open = '[Module: null prototype] {'; // of a bundle
+          return members(ctx, v, depth, { __proto__: null, base, open, close, items, array, keys: p.arraySort(keys), kind, namespace: true });
+        }
         if (keys.length === 0 && items === nothing) return `${head}{}`;
         if (platform) before = head; // Node prints the class name before any reference mark here
         else open = `${head}{`;
@@ -369,13 +373,20 @@
     return before + members(ctx, v, depth, { __proto__: null, base, open, close, items, array, keys, kind });
   };
 
+  // exported describes an export of the namespace of a bundled module, which has a getter for it.
+  const exported = (v, key) => {
+    try { return { __proto__: null, value: v[key], enumerable: true }; } catch { return undefined; }
+  };
   const members = (ctx, v, depth, shape) => {
     let { base, open } = shape;
     depth++;
     p.arrayPush(ctx.seen, v);
     ctx.currentDepth = depth;
     const output = shape.items(ctx, depth);
-    for (let i = 0; i < shape.keys.length; i++) p.arrayPush(output, property(ctx, v, depth, shape.keys[i], shape.kind));
+    for (let i = 0; i < shape.keys.length; i++) {
+      const key = shape.keys[i];
+      p.arrayPush(output, property(ctx, v, depth, key, shape.kind, shape.namespace === true ? exported(v, key) : undefined));
+    }
     if (ctx.circular !== undefined) {
       const index = p.mapGet(ctx.circular, v);
       if (index !== undefined) {

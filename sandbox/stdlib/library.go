@@ -11,7 +11,8 @@ var files embed.FS
 
 // order is the order of evaluation. Each file builds on those before it.
 var order = [...]string{
-	"primordials.js", "native.js", "language.js", "date.js", "errors.js", "regexp_sets.js", "host.js", "garbage.js",
+	"primordials.js", "native.js", "language.js", "date.js", "errors.js", "regexp_sets.js", "regexp_errors.js",
+	"host.js", "garbage.js",
 	"webidl.js", "node_errors.js",
 	"inspect.js", "inspect_layout.js",
 	"inspect_errors.js", "inspect_kinds.js", "inspect_table.js", "json.js", "format.js", "console.js", "result.js",

@@ -64,14 +64,30 @@
   const noDigest = (name) => nodeError(TypeError, 'ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${name}`);
   const algorithm = (name, wrong = noMethod) => {
     if (typeof name !== 'string') throw internal.nodeWrongType('algorithm', 'of type string', name);
-    const plain = name.toLowerCase().replace(/^rsa-/, '');
-    if (!hashes.includes(plain)) throw wrong(name);
+    let plain = name.toLowerCase().replace(/^rsa-/, '').replace(/^(sha512)\/(224|256)$/, '$1-$2');
+    if (plain === 'rmd160' || plain === 'ripemd') plain = 'ripemd160';
+    if (plain === 'ssl3-md5' || plain === 'ssl3-sha1') plain = plain.slice(5);
+    if (!hashes.includes(plain)) {
+      if (wrong === noMethod && legacy.includes(plain)) throw Object.assign(new Error('error:0308010C:digital envelope routines::unsupported'), unsupported);
+      throw wrong(name);
+    }
     return plain;
   };
-  const hashes = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512', 'ripemd160'];
+  const hashes = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512', 'ripemd160', 'blake2b512', 'blake2s256', 'md5-sha1'];
+  const legacy = ['md4', 'whirlpool'], unsupported = { opensslErrorStack: ['error:03000086:digital envelope routines::initialization error'], library: 'digital envelope routines', reason: 'unsupported', code: 'ERR_OSSL_EVP_UNSUPPORTED' };
+  const shakes = { __proto__: null, shake128: 16, shake256: 32 }; // their default lengths
   class Hash extends gather('hash', (h, data) => answer('hash', h.algorithm, data)) {
-    begin(name) { this.algorithm = algorithm(name); }
-    copy() { return this.copyInto(new Hash(this.algorithm)); }
+    begin(name, options) {
+      const length = options?.outputLength, shake = typeof name === 'string' ? name.toLowerCase() : '';
+      if (length !== undefined) integer(length, 'options.outputLength', 2 ** 32 - 1);
+      if (shakes[shake] !== undefined) this.algorithm = `${shake}/${length ?? shakes[shake]}`;
+      else this.algorithm = algorithm(name);
+      if ((length ?? 0) > 65536) throw new RangeError('outputLength is at most 65536 here');
+      this.given = name;
+      if (length === undefined || shakes[shake] !== undefined) return;
+      if (answer('hash', this.algorithm, Buffer.alloc(0)).length !== length) throw Object.assign(new Error('error:030000B2:digital envelope routines::not XOF or invalid length'), { code: 'ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH' });
+    }
+    copy(options) { return this.copyInto(new Hash(this.given, options)); }
   }
   class Hmac extends gather('hmac', (h, data) => answer('hmac', h.algorithm, h.key, data)) {
     begin(name, key) {
@@ -142,18 +158,42 @@
 
   const ciphers = [];
   for (const bits of [128, 192, 256]) for (const mode of ['cbc', 'ctr', 'ecb', 'gcm']) ciphers.push(`aes-${bits}-${mode}`);
+  ciphers.push('chacha20-poly1305');
+  const cipherName = (name) => {
+    const plain = String(name).toLowerCase().replace(/^id-aes(\d+)-gcm$/, 'aes-$1-gcm').replace(/^aes(128|192|256)$/, 'aes-$1-cbc');
+    return ciphers.includes(plain) ? plain : undefined;
+  };
+  const nids = { __proto__: null, ecb: [418, 422, 426], cbc: [419, 423, 427], gcm: [895, 898, 901], ctr: [904, 905, 906] };
+  const getCipherInfo = (name, options) => {
+    if (typeof name !== 'string') throw internal.nodeWrongType('nameOrNid', 'one of type string or number', name);
+    const plain = cipherName(name);
+    if (plain === undefined) return undefined;
+    const [, bits, mode] = plain === 'chacha20-poly1305' ? [0, 256, 'stream'] : plain.split('-'), keyLength = bits / 8;
+    let ivLength = mode === 'gcm' || mode === 'stream' ? 12 : mode === 'ecb' ? 0 : 16;
+    if (options?.keyLength !== undefined && options.keyLength !== keyLength) return undefined;
+    if (options?.ivLength !== undefined && options.ivLength !== ivLength) {
+      if (mode !== 'gcm') return undefined;
+      ivLength = options.ivLength;
+    }
+    const info = { mode, name: mode === 'gcm' ? `id-aes${bits}-gcm` : plain, nid: mode === 'stream' ? 1018 : nids[mode][bits / 64 - 2] };
+    if (mode === 'cbc' || mode === 'ecb') info.blockSize = 16;
+    else if (mode !== 'stream') info.blockSize = 1;
+    if (ivLength > 0) info.ivLength = ivLength;
+    info.keyLength = keyLength;
+    return info;
+  };
   class Cipher extends Transform {
     #decrypt; #name; #key; #iv; #parts = []; #aad = Buffer.alloc(0); #tag; #padding = true; #done = false;
     constructor(decrypt, name, key, iv) {
       super();
-      this.#name = String(name).toLowerCase().replace(/^id-aes(\d+)-gcm$/, 'aes-$1-gcm');
-      if (!ciphers.includes(this.#name)) throw nodeError(Error, 'ERR_CRYPTO_UNKNOWN_CIPHER', 'Unknown cipher');
+      this.#name = cipherName(name);
+      if (this.#name === undefined) throw nodeError(Error, 'ERR_CRYPTO_UNKNOWN_CIPHER', 'Unknown cipher');
       this.#decrypt = decrypt;
       this.#key = Buffer.from(bytes(key, 'key'));
       this.#iv = iv === null ? Buffer.alloc(0) : Buffer.from(bytes(iv, 'iv'));
       const mode = this.#name.slice(8), n = this.#iv.length;
-      if (mode === 'gcm' ? n === 0 : n !== (mode === 'ecb' ? 0 : 16)) throw nodeError(TypeError, 'ERR_CRYPTO_INVALID_IV', 'Invalid initialization vector');
-      if (this.#key.length * 8 !== +this.#name.slice(4, 7)) throw nodeError(RangeError, 'ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length');
+      if (this.#name === 'chacha20-poly1305' ? n !== 12 : mode === 'gcm' ? n === 0 : n !== (mode === 'ecb' ? 0 : 16)) throw nodeError(TypeError, 'ERR_CRYPTO_INVALID_IV', 'Invalid initialization vector');
+      if (this.#key.length !== getCipherInfo(this.#name).keyLength) throw nodeError(RangeError, 'ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length');
     }
     update(data, encoding, output) {
       if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Unsupported state or unable to authenticate data');
@@ -163,7 +203,7 @@
     final(output) {
       if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Unsupported state or unable to authenticate data');
       this.#done = true;
-      const gcm = this.#name.endsWith('gcm');
+      const gcm = this.#name.endsWith('gcm') || this.#name === 'chacha20-poly1305';
       let data = Buffer.concat(this.#parts);
       if (gcm && this.#decrypt) {
         if (this.#tag === undefined) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Unsupported state or unable to authenticate data');
@@ -200,9 +240,9 @@
 
   const crypto = {
     Hash, Hmac, KeyObject,
-    createHash: (name) => new Hash(name), createHmac: (name, key) => new Hmac(name, key),
+    createHash: (name, options) => new Hash(name, options), createHmac: (name, key) => new Hmac(name, key),
     hash: (name, data, encoding = 'hex') => new Hash(name).update(data).digest(encoding),
-    getHashes: () => [...hashes], getCiphers: () => [...ciphers], getCurves: () => [],
+    getHashes: () => [...hashes, 'shake128', 'shake256'], getCiphers: () => [...ciphers], getCipherInfo, getCurves: () => [],
     randomBytes, pseudoRandomBytes: randomBytes, randomFillSync, randomInt,
     randomFill(b, ...rest) { const done = rest.pop(); randomFillSync(b, ...rest); process.nextTick(done, null, b); },
     randomUUID() {

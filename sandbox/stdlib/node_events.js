@@ -12,6 +12,10 @@
   const add = (emitter, type, f, first) => {
     listenerOf(f);
     const events = emitter._events ??= Object.create(null);
+    if ((type === 'unhandledRejection' || type === 'uncaughtException') && emitter === modules.process) {
+      internal.listening = true;
+      host(internal.op.tick, 1, 0, 0);
+    }
     if (events.newListener !== undefined) emitter.emit('newListener', type, f.listener ?? f);
     const old = emitter._events[type];
     if (old === undefined) {

@@ -179,6 +179,8 @@
       } catch { return undefined; }
     },
   });
+  let exitCode;
+  Object.defineProperty(process, 'exitCode', { get: () => exitCode, set: (code) => { exitCode = code === undefined || code === null ? code : codeOf(code); }, enumerable: true, configurable: false });
   internal.setArguments = (args) => {
     const argv = ['/airlock', '/script.js'];
     for (let i = 0; i < args.length; i++) p.arrayPush(argv, args[i]);

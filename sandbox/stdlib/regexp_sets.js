@@ -271,6 +271,7 @@
     p.defineProperty(sets, 'prototype', { __proto__: null, value: prototype, writable: false });
     define(prototype, 'constructor', sets);
     define(globalThis, 'RegExp', sets);
+    internal.regExp = sets;
     const get = (name, read) => p.defineProperty(prototype, name, { __proto__: null, get: p.getOwnPropertyDescriptor({ get [name]() { return read(this); } }, name).get });
     const isMade = (v) => typeof v === 'object' && v !== null && p.weakMapHas(made, v);
     get('unicodeSets', (v) => isMade(v) || p.apply(unicodeSets, v, []));

@@ -10,13 +10,19 @@
 
   const supervise = async (fn, flags, input, context) => {
     const names = flags & 16 ? keep : undefined;
+    let thrown = true; // and not a promise that was rejected later
+    const started = (running) => {
+      thrown = internal.listening !== true || internal.inspecting.promiseState(running) !== 0;
+      return begun(running, flags);
+    };
     try {
-      value = flags & 4 ? loaded : await begun(fn(undefined, main, main?.exports, packages, names), flags);
-      if (flags & 8) value = await begun(value(undefined, main, main?.exports, packages, names), flags);
+      value = flags & 4 ? loaded : await started(fn(undefined, main, main?.exports, packages, names));
+      if (flags & 8) value = await started(value(undefined, main, main?.exports, packages, names));
       if (flags & 1 && typeof value === 'function' && !isClass(value)) value = await value(input, context);
       if (active(value)) value = undefined;
     } catch (e) {
-      if (!handled(e)) return;
+      if ((thrown || !listened(e)) && !handled(e, thrown ? undefined : 'unhandledRejection')) return;
+      value = undefined;
     }
     host(op.settled, value === undefined ? 0 : 1, 0, 0);
   };
@@ -39,6 +45,13 @@
     } catch (thrown) { e = thrown; }
     internal.fail(e);
     return false;
+  };
+
+  // listened reports whether the code listens for unhandled rejections and has received this one.
+  const listened = (e) => {
+    const promise = (async () => { throw e; })();
+    p.promiseThen(promise, undefined, () => {});
+    try { return internal.emitRejection?.(e, promise) === true; } catch { return false; }
   };
 
   // keep defines globals that stand for the declarations of a step of a session: name to [get, set], or [get] of a constant.
@@ -73,6 +86,7 @@
   const extendRegExp = (flags) => {
     if (flags & 64) internal.keepMatches?.();
     if (flags & 256) internal.addSets?.();
+    if (flags & 512) internal.namePatterns?.();
   };
 
   // load evaluates top-level code that many runs share, before any run exists. brought maps the names of the globals that

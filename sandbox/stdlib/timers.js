@@ -84,6 +84,7 @@
   };
   internal.hasTicks = () => ticks.length > 0;
   internal.runTicks = () => {
+    if (internal.listening === true) host(op.tick, 1, 0, 0); // a run that continues from a snapshot does not know
     while (ticks.length > 0) {
       const due = ticks;
       ticks = [];

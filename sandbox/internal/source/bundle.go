@@ -34,6 +34,7 @@ type bundle struct {
 	code   string // the script's own code, as esbuild reads it
 	loader api.Loader
 	shaped bool // code is the shaped code
+	typed  bool // code is TypeScript
 	module bool // code is an ES module by its imports and exports
 	head   []importText
 	lines  int
@@ -48,11 +49,13 @@ type bundle struct {
 	ahead, installed map[string]bool
 	// names are those in the sources of the bundle that esbuild could have made of others: see note.
 	names map[string]bool
-	// mu guards ahead, installed and names: esbuild reads several files at once.
+	// resolved holds what import.meta.resolve means by file and specifier.
+	resolved map[string]map[string]string
+	// mu guards ahead, installed, names and resolved: esbuild reads several files at once.
 	mu sync.Mutex
 
 	sourceMap *sourcemap.Consumer
-	// follows is set if await is to be replaced by calls of then.
+	// follows is set if await is to be replaced by calls of then, because the bundle uses contexts of async_hooks.
 	follows bool
 }
 
@@ -66,7 +69,7 @@ type importText struct {
 func newBundle(
 	s *Source, files map[string][]byte, code string, form moduleForm, typescript, follows bool,
 ) (*Source, *Exception) {
-	b := &bundle{source: s, files: files, path: s.name, loader: api.LoaderJS, follows: follows}
+	b := &bundle{source: s, files: files, path: s.name, loader: api.LoaderJS, follows: follows, typed: typescript}
 	if ex := b.prepare(code, form, typescript); ex != nil {
 		return nil, ex
 	}
@@ -88,6 +91,9 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	}
 	if found.exports {
 		b.code, s.Called = code, true
+		if found.handler {
+			b.add(&b.names, handles)
+		}
 		if typescript {
 			b.loader = api.LoaderTS
 		}
@@ -122,7 +128,7 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	}
 	b.shaped = true
 	form := "module.exports =\n"
-	if len(head) > 0 || found.meta {
+	if ext := path.Ext(b.path); len(head) > 0 || found.meta || ext == ".mjs" || ext == ".mts" {
 		form = strings.Join(append(head, "export default"), "\n") + "\n"
 	}
 	b.code, b.lines = form+s.Text, strings.Count(form, "\n")
@@ -147,7 +153,7 @@ func (b *bundle) withoutTypesIn(body string, head []string, open, tail, end stri
 	front := strings.Join(append(slices.Clone(head), open), "\n")
 	out := api.Transform(withoutMaps(front+body+tail), api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: b.path,
-		LogLevel: api.LogLevelSilent, TsconfigRaw: b.source.tsconfig(),
+		LogLevel: api.LogLevelSilent, TsconfigRaw: b.source.tsconfig(body),
 	})
 	lines := strings.Count(front, "\n")
 	if len(out.Errors) > 0 {
@@ -173,10 +179,14 @@ func (b *bundle) withoutTypesIn(body string, head []string, open, tail, end stri
 func (b *bundle) build() *Exception {
 	b.mark = b.newMark()
 	out := b.run()
+	if b.names[asyncHooks] && b.names[contexts] && !b.follows && len(b.keys) == 0 {
+		b.follows = true
+		out = b.run()
+	}
 	if len(out.Errors) > 0 {
 		return b.exception(out.Errors[0], b.lines)
 	}
-	if len(b.files) > 0 && len(b.keys) == 0 && strings.Contains(textOf(out, ".js"), "__require(") {
+	if len(b.files) > 0 && len(b.keys) == 0 && requiresComputed(textOf(out, ".js")) {
 		b.table = true
 		if again := b.run(); len(again.Errors) == 0 {
 			out = again
@@ -193,6 +203,7 @@ func (b *bundle) build() *Exception {
 		head = strings.TrimSuffix(head, bundleFunction) + strings.TrimPrefix(packagesHead, "(") + "\n"
 	}
 	printed := b.printed(out)
+	head = strings.Replace(head, bundleStart, bundleStart+b.extras(printed), 1)
 	b.names = nil // a source is kept
 	if b.module && !b.source.isStep() && allESM(out.Metafile) {
 		head = strings.TrimSuffix(head, "\n") + strictMode
@@ -201,10 +212,35 @@ func (b *bundle) build() *Exception {
 	return nil
 }
 
+// extras returns what only some bundles need: objects of CommonJS modules, and the path of the program in its
+// arguments.
+func (b *bundle) extras(printed string) (head string) {
+	if strings.Contains(printed, "$airlock_module(") {
+		head = ownModule
+		if b.names[handles] {
+			head = strings.Replace(head, isMain, "false", 1)
+		}
+	}
+	if b.source.name == b.path && len(b.keys) == 0 && strings.Contains(printed, "argv") {
+		head += "if (globalThis.process?.argv?.[1] === '/script.js') process.argv[1] = " + quoted("/"+b.path) + "; "
+	}
+	return head
+}
+
+// handles marks in the names of a bundle that the script exports a handler: it is called, and not the main module.
+const handles = "handler of the script"
+
+// requiresComputed reports whether a bundle may require names that are computed at run time.
+func requiresComputed(printed string) bool {
+	return strings.Contains(printed, "__require(") || strings.Contains(printed, ", __require)")
+}
+
 // The code around a bundle. Names that are computed at run time are looked up in the table of files, then in the
 // library.
 const (
-	bundleHead = "((table) => { const require = (name) => table?.[name] ? table[name]() : globalThis.require(name);" +
+	bundleStart = "((table) => { "
+	bundleHead  = bundleStart + "const require = (name) => table?.[name] ? table[name]() : globalThis.require(name);" +
+		" require.cache = { __proto__: null };" +
 		" require.resolve = (name) => name[0] === '/' ? name : globalThis.require.resolve(name);" +
 		" const $airlock_table = (t) => { table = t; }; const " + computedImport + " = (name) => { try { " +
 		"return require(name) } catch (e) { if (e?.code === 'MODULE_NOT_FOUND' && " +
@@ -243,18 +279,19 @@ func allESM(metafile string) bool {
 // dynamicRequire finds what esbuild prints for import() of a computed name.
 var dynamicRequire = regexp.MustCompile(`then\(\(\) => __toESM\(__require\(([^"])`)
 
-// printed returns esbuild's output with four corrections:
+// printed returns esbuild's output with five corrections:
 //
 //   - An import() of a computed name has an error code of its own.
 //   - CommonJS modules know their paths.
+//   - Namespaces and import.meta are as in Node.
 //   - Classes and functions have their own names.
-//   - The default import of a CommonJS module that claims to be an ES module and has no default export is the module
-//     itself, as in Node.
+//   - The default import of a CommonJS module is the module itself, as in Node, unless a bundler would take it from
+//     exports.default.
 func (b *bundle) printed(out api.BuildResult) string {
 	text := strings.Replace(textOf(out, ".js"), "|| !mod.__esModule ?", `|| !mod.__esModule || !("default" in mod) ?`, 1)
 	called := strings.ReplaceAll(computedImport, "$", "$$")
 	text = dynamicRequire.ReplaceAllString(text, "then(() => __toESM("+called+"(${1}")
-	text = withPaths(text)
+	text = b.asNode(withPaths(text))
 	written := func(name string) bool { return b.names[name] }
 	return nameValues(nameFunctions(nameClasses(text, written), written), written)
 }
@@ -308,14 +345,13 @@ func (b *bundle) run() api.BuildResult {
 		sourceMap = api.SourceMapNone
 	}
 	return api.Build(api.BuildOptions{
-		EntryPoints: []string{"start"}, Bundle: true, Outfile: "/bundle.js", AbsWorkingDir: "/", TsconfigRaw: "{}",
+		EntryPoints: []string{"start"}, Bundle: true, Outfile: "/bundle.js", AbsWorkingDir: "/", TsconfigRaw: b.tsconfigOf(),
 		Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
 		Sourcemap: sourceMap, SourcesContent: api.SourcesContentExclude,
 		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent, Metafile: b.module,
 		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false,
 			"for-await": false, "regexp-set-notation": false, "async-await": !b.follows, "async-generator": !b.follows},
-		Define: map[string]string{"import.meta.url": quoted("file:///" + b.path), "import.meta.main": "true",
-			"import.meta.filename": quoted("/" + b.path), "import.meta.dirname": quoted(path.Dir("/" + b.path))},
+		Define: map[string]string{"import.meta.main": "true"},
 		Plugins: []api.Plugin{{Name: "airlock", Setup: func(p api.PluginBuild) {
 			p.OnResolve(api.OnResolveOptions{Filter: ".*"},
 				func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.resolve(a), nil })
@@ -364,6 +400,9 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	if a.Kind == api.ResolveJSDynamicImport {
 		m.code = "ERR_MODULE_NOT_FOUND"
 	}
+	if b.exportsOthers(a.Path) {
+		m.code = "ERR_PACKAGE_PATH_NOT_EXPORTED"
+	}
 	// The two kinds of import of one name are two modules, whose errors differ. esbuild takes a file that ends with .cjs
 	// for a CommonJS module, which it is.
 	return api.OnResolveResult{Path: a.Path + ".cjs", Namespace: ofMissing, Suffix: "?" + m.code, PluginData: m}
@@ -375,6 +414,20 @@ type missing struct{ message, code string }
 
 // notFound marks the message of an import that cannot be resolved.
 type notFound struct{}
+
+// exportsOthers reports whether a specifier names a package that states what it exports.
+func (b *bundle) exportsOthers(specifier string) bool {
+	manifest := "node_modules/" + PackageName(specifier) + "/package.json"
+	for _, files := range [...]map[string][]byte{b.files, b.source.from.Files} {
+		var stated struct {
+			Exports json.RawMessage `json:"exports"`
+		}
+		if json.Unmarshal(files[manifest], &stated) == nil && len(stated.Exports) > 0 {
+			return true
+		}
+	}
+	return false
+}
 
 func (b *bundle) notFound(specifier, importer string) string {
 	switch {

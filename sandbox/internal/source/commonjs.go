@@ -2,31 +2,38 @@ package source
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/evanw/esbuild/pkg/api"
 	"github.com/tdewolff/parse/v2/js"
 )
 
 // wrapperHead is the first line of a CommonJS module as esbuild prints it: its name and parameters.
-var wrapperHead = regexp.MustCompile(`(?m)^  "(?:` + ofFile + `|` + ofPackage +
+var wrapperHead = regexp.MustCompile(`(?m)^  "(?:` + ofFile + `|` + ofPackage + `|` + ofScript +
 	`):[^"]*"\(([\w$]+)?(?:, ([\w$]+))?\) \{$`)
 
 const (
 	wrapperCall = "((mod = { exports: {} }).exports, mod)"
-	// pathCall passes a module its path and that of its folder, which follow the namespace in its name.
-	pathCall = "((mod = { exports: {} }).exports, mod, '/' + __getOwnPropNames(cb)[0].split(':').slice(1).join(':'), " +
-		"('/' + __getOwnPropNames(cb)[0].split(':').slice(1).join(':')).split('/').slice(0, -1).join('/') || '/')"
+	// ownCall passes a module its path and that of its folder, which follow the namespace in its name. The object module
+	// has what Node's has; that of the script is the main module.
+	ownCall   = "((mod = $airlock_module(__getOwnPropNames(cb)[0])).exports, mod, mod.filename, mod.path)"
+	isMain    = "name.startsWith('" + ofScript + ":')"
+	ownModule = "var $airlock_module = (name) => { const filename = '/' + name.split(':').slice(1).join(':'); " +
+		"const main = " + isMain + ", mod = { id: main ? '.' : filename, " +
+		"path: filename.split('/').slice(0, -1).join('/') || '/', exports: {}, filename, loaded: false, children: [], " +
+		"paths: [], parent: main ? null : require.main ?? {} }; if (main) require.main = mod; return mod; }; "
 )
 
-// withPaths adds __filename and __dirname to the CommonJS modules of a bundle, if one of them mentions either.
+// withPaths adds __filename and __dirname to the CommonJS modules of a bundle, and the fields of module, if one of them
+// mentions any.
 func withPaths(text string) string {
-	if !strings.Contains(text, "__dirname") && !strings.Contains(text, "__filename") ||
-		strings.Count(text, wrapperCall) != 1 {
+	mentions := func(name string) bool { return strings.Contains(text, name) }
+	if !slices.ContainsFunc([]string{"__dirname", "__filename", "__require.main", "module.parent", "module.id",
+		"module.filename", "module.children", "module.paths"}, mentions) || strings.Count(text, wrapperCall) != 1 {
 		return text
 	}
-	text = strings.Replace(text, wrapperCall, pathCall, 1)
-	return wrapperHead.ReplaceAllStringFunc(text, func(head string) string {
+	text = strings.Replace(text, wrapperCall, ownCall, 1)
+	text = wrapperHead.ReplaceAllStringFunc(text, func(head string) string {
 		m := wrapperHead.FindStringSubmatch(head)
 		for i, name := range []string{"$airlock_exports", "$airlock_module"} {
 			if m[i+1] == "" {
@@ -35,11 +42,12 @@ func withPaths(text string) string {
 		}
 		return head[:strings.LastIndexByte(head, '(')] + "(" + m[1] + ", " + m[2] + ", __filename, __dirname) {"
 	})
+	return text
 }
 
-// withoutOwnRequire blanks the require that an ES module makes with createRequire, so that esbuild resolves what the
-// module requires as it resolves imports.
-func withoutOwnRequire(text string) string {
+// withoutOwnRequire lets esbuild resolve what an ES module requires with createRequire as it resolves imports. It
+// blanks the declaration of a require. A function of another name gets a table of what the module requires with it.
+func withoutOwnRequire(text, name string, files map[string][]byte) string {
 	if !strings.Contains(text, "createRequire") {
 		return text
 	}
@@ -51,30 +59,89 @@ func withoutOwnRequire(text string) string {
 		}
 	}
 	text, _ = blank(text, own)
-	return text
+	tokens = significant(text)
+	var out strings.Builder
+	done := 0
+	for i := range tokens {
+		first, end := i, createdRequire(tokens, i)
+		if end == 0 || tokens[i].from < done {
+			continue
+		}
+		if first >= 2 && tokens[first-1].kind == js.DotToken { // of a namespace
+			first -= 2
+		}
+		out.WriteString(text[done:tokens[first].from])
+		done = tokens[end-1].to
+		switch {
+		case at(tokens, end).kind == js.OpenParenToken:
+			out.WriteString("require")
+		case first >= 2 && tokens[first-1].kind == js.EqToken:
+			out.WriteString(requireTable(tokens, tokens[first-2].text, name, files))
+		default:
+			out.WriteString(requireTable(nil, "", name, files))
+		}
+	}
+	return out.String() + text[done:]
 }
 
-// ownRequire returns where a declaration of a require that an ES module makes for itself ends, if one begins a line at
-// the token.
+// createdRequire returns the index behind a call of createRequire for the module itself that begins at a token, or 0.
+func createdRequire(tokens []token, i int) int {
+	for _, of := range [...][]string{{"import", ".", "meta", ".", "url"}, {"import", ".", "meta", ".", "filename"},
+		{"__filename"}} {
+		call := append(append([]string{"createRequire", "("}, of...), ")")
+		if textsAt(tokens, i, call...) {
+			return i + len(call)
+		}
+	}
+	return 0
+}
+
+// requireTable returns a function that requires what calls of called spell out as esbuild resolves it, and other names
+// as the code runs.
+func requireTable(tokens []token, called, name string, files map[string][]byte) string {
+	var table, paths strings.Builder
+	for i := range tokens {
+		resolved := textsAt(tokens, i, called, ".", "resolve", "(")
+		if resolved {
+			i += 2
+		} else if !textsAt(tokens, i, called, "(") {
+			continue
+		}
+		literal := at(tokens, i+2)
+		if literal.kind != js.StringToken || at(tokens, i+3).kind != js.CloseParenToken {
+			continue
+		}
+		if !resolved {
+			table.WriteString(", " + literal.text + ": () => require(" + literal.text + ")")
+		} else if found, ok := resolve(files, name, literal.text[1:len(literal.text)-1], true); ok {
+			paths.WriteString(", " + literal.text + ": " + quoted("/"+found))
+		}
+	}
+	return "((all, paths, other) => Object.assign((name) => all[name] ? all[name]() : other(name), " +
+		"{ resolve: (name) => paths[name] ?? other.resolve(name), cache: other.cache, main: undefined }))" +
+		"({ __proto__: null" + table.String() + " }, { __proto__: null" + paths.String() + " }, require)"
+}
+
+// ownRequire returns where a declaration of a require that an ES module makes for itself ends, if one begins a
+// statement at the token.
 func ownRequire(tokens []token, i int) (end int, ok bool) {
 	declares := tokens[i].text == "const" || tokens[i].text == "let" || tokens[i].text == "var"
-	if !declares || !tokens[i].fresh || !textsAt(tokens, i+1, "require", "=") {
+	begins := i == 0 || tokens[i].fresh || tokens[i-1].kind == js.SemicolonToken ||
+		tokens[i-1].kind == js.OpenBraceToken || tokens[i-1].kind == js.CloseBraceToken
+	if !declares || !begins || !textsAt(tokens, i+1, "require", "=") {
 		return 0, false
 	}
 	i += 3
 	if at(tokens, i+1).kind == js.DotToken { // of a namespace
 		i += 2
 	}
-	if !textsAt(tokens, i, "createRequire", "(", "import", ".", "meta", ".") {
+	behind := createdRequire(tokens, i)
+	if behind == 0 {
 		return 0, false
 	}
-	i += 6
-	path, after := at(tokens, i), at(tokens, i+2)
-	if path.text != "url" && path.text != "filename" || at(tokens, i+1).kind != js.CloseParenToken {
-		return 0, false
-	}
+	after := at(tokens, behind)
 	ends := after.kind == js.SemicolonToken || after.kind == js.ErrorToken || after.fresh
-	return at(tokens, i+1).to, ends
+	return tokens[behind-1].to, ends
 }
 
 // textsAt reports whether the tokens from an index on have the given texts.
@@ -89,13 +156,9 @@ func textsAt(tokens []token, i int, texts ...string) bool {
 
 // withResolved replaces the literal arguments of require.resolve by the paths of the files that they name. esbuild
 // leaves such calls to run time, which does not know where a module is.
-func (b *bundle) withResolved(text string, a api.OnLoadArgs) string {
+func withResolved(text, importer string, files map[string][]byte) string {
 	if !strings.Contains(text, "require.resolve(") {
 		return text
-	}
-	files := b.files
-	if a.Namespace == ofPackage {
-		files = b.source.from.Files
 	}
 	var out strings.Builder
 	tokens, done := significant(text), 0
@@ -108,7 +171,7 @@ func (b *bundle) withResolved(text string, a api.OnLoadArgs) string {
 		if name.kind != js.StringToken || at(tokens, i+5).kind != js.CloseParenToken {
 			continue
 		}
-		if found, ok := resolve(files, a.Path, name.text[1:len(name.text)-1], true); ok {
+		if found, ok := resolve(files, importer, name.text[1:len(name.text)-1], true); ok {
 			out.WriteString(text[done:name.from] + quoted("/"+found))
 			done = name.to
 		}

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -70,7 +69,7 @@ func sourceOf(in Input) (*Source, *Exception) {
 	if found.runsAsMain() && !requires && !in.Session {
 		return normalize(code, typescript, mainHead)
 	}
-	follows := followsAwait(bare, in.Files)
+	follows := strings.Contains(bare, asyncHooks) && hasContexts(bare)
 	if !found.isModule() && !requires && !follows {
 		s, ex := normalize(code, typescript, head)
 		if ex == nil {
@@ -82,19 +81,14 @@ func sourceOf(in Input) (*Source, *Exception) {
 	return newBundle(s, in.Files, bare, found, typescript, follows)
 }
 
-// followsAwait reports whether code or a file names async_hooks. Its AsyncLocalStorage notices an await only as a call
-// of then.
-func followsAwait(code string, files map[string][]byte) bool {
-	const name = "async_hooks"
-	if strings.Contains(code, name) {
-		return true
-	}
-	for _, file := range files {
-		if bytes.Contains(file, []byte(name)) {
-			return true
-		}
-	}
-	return false
+// asyncHooks is the module whose contexts notice an await only as a call of then.
+const asyncHooks = "async_hooks"
+
+// hasContexts reports whether a text mentions what asynchronous contexts can be observed with. Promise libraries import
+// the module for AsyncResource alone.
+func hasContexts(text string) bool {
+	return strings.Contains(text, "AsyncLocalStorage") || strings.Contains(text, "createHook") ||
+		strings.Contains(text, "executionAsync")
 }
 
 // Named returns the source of code that is compiled as it is. Its stack frames name one file.
@@ -139,8 +133,12 @@ func (s *Source) IsModule() bool { return s.bundle != nil && s.bundle.module }
 type mentions struct {
 	matches bool // RegExp.$1 or another property that has the last match
 	sets    bool // what may be regular expressions with the flag v
+	named   bool // a computed regular expression
 	path    bool // __dirname or __filename
 }
+
+// computed matches what makes a regular expression of anything but a string that is spelled out.
+var computed = regexp.MustCompile("RegExp\\(\\s*[^\\s\"'`/)]")
 
 var matchProperty = regexp.MustCompile(`RegExp\.(?:\$|lastMatch|lastParen|leftContext|rightContext)`)
 
@@ -149,6 +147,7 @@ func mentionsOf(text string) mentions {
 	return mentions{
 		matches: strings.Contains(text, "RegExp.") && matchProperty.MatchString(text),
 		sets:    strings.Contains(text, "RegExp") && hasSetsFlags(text),
+		named:   strings.Contains(text, "RegExp(") && computed.MatchString(text),
 		path:    strings.Contains(text, "__dirname") || strings.Contains(text, "__filename"),
 	}
 }
@@ -175,6 +174,10 @@ func (s *Source) ReadsMatches() bool { return s.mentions.matches }
 
 // MentionsSets reports whether the code may make regular expressions with the flag v.
 func (s *Source) MentionsSets() bool { return s.mentions.sets }
+
+// ShowsPatterns reports whether the code may show the error of a computed regular expression. Packages may not: they
+// are evaluated once for code that does and for code that does not.
+func (s *Source) ShowsPatterns() bool { return s.mentions.named && !s.packages }
 
 // MentionsPath reports whether the code is a CommonJS module that mentions its path.
 func (s *Source) MentionsPath() bool { return s.mentions.path && !s.IsModule() }

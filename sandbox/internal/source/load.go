@@ -10,6 +10,9 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
+// contexts marks in the names of a bundle that a source may observe asynchronous contexts.
+const contexts = "contexts of async_hooks"
+
 func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 	text, loader := "", api.LoaderJS
 	switch a.Namespace {
@@ -37,9 +40,20 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 			return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " " + refusal}}}
 		}
 		b.note(text)
+		if a.Namespace != ofPackage && strings.Contains(text, asyncHooks) {
+			b.add(&b.names, asyncHooks)
+		}
+		if a.Namespace != ofPackage && hasContexts(text) {
+			b.add(&b.names, contexts)
+		}
 		text = joinLabels(withoutGlobs(withoutMaps(text)))
-		if a.Namespace == ofFile || a.Namespace == ofPackage {
-			text = b.withResolved(withoutOwnRequire(text), a)
+		if a.Namespace == ofFile || a.Namespace == ofPackage || a.Namespace == ofScript {
+			files := b.files
+			if a.Namespace == ofPackage {
+				files = b.source.from.Files
+			}
+			b.noteResolved(text, a.Path, files)
+			text = withResolved(withoutOwnRequire(text, a.Path, files), a.Path, files)
 		}
 	}
 	if loader == api.LoaderJSON && tooDeep(text) {

@@ -14,7 +14,7 @@ type moduleForm struct {
 	dynamic bool   // import(…) somewhere
 	meta    bool   // import.meta somewhere
 	require bool   // require somewhere
-	main    bool   // require.main, which CommonJS compares with module
+	main    bool   // require.main, which CommonJS compares with module, or module.parent
 	handler bool   // the export is, or has, a function that is to be called
 
 	required []string // the names that calls of require spell out
@@ -26,7 +26,8 @@ type span struct{ from, to int }
 // moduleSyntax finds imports and exports by tokens alone. import and export are reserved words, so outside brackets
 // they start a declaration wherever they are not the name of a property.
 func moduleSyntax(code string) moduleForm {
-	if !strings.Contains(code, "import") && !strings.Contains(code, "export") && !strings.Contains(code, "require") {
+	if !strings.Contains(code, "import") && !strings.Contains(code, "export") && !strings.Contains(code, "require") &&
+		!strings.Contains(code, "module.parent") {
 		return moduleForm{}
 	}
 	var found moduleForm
@@ -61,6 +62,8 @@ func moduleSyntax(code string) moduleForm {
 				found.required = append(found.required, name.text[1:len(name.text)-1])
 			}
 			found.main = found.main || next.kind == js.DotToken && at(tokens, i+2).text == "main"
+		case t.text == "module" && next.kind == js.DotToken && at(tokens, i+2).text == "parent":
+			found.main = true
 		case t.text == "module" && next.kind == js.DotToken && at(tokens, i+2).text == "exports" && depth == 0,
 			t.text == "exports" && next.kind == js.DotToken && at(tokens, i+3).kind == js.EqToken && depth == 0:
 			found.exports = true
@@ -203,7 +206,7 @@ func significant(code string) []token {
 		case js.LineTerminatorToken, js.CommentLineTerminatorToken:
 			fresh = true
 		default:
-			out = append(out, token{tt, string(data), pos, pos + len(data), fresh})
+			out = append(out, token{tt, code[pos : pos+len(data)], pos, pos + len(data), fresh})
 			if postfix := tt == js.NotToken && !fresh && before.divides(); !postfix { // TypeScript's x! is an operand, as x
 				before.next(tt)
 			}
@@ -230,7 +233,7 @@ func blank(code string, spans []span) (rest string, cut []string) {
 // withoutGlobs changes imports whose names begin with a written-out path and continue with an expression, so that
 // esbuild does not search the disk for matching files. It inserts an empty string that esbuild does not evaluate.
 func withoutGlobs(code string) string {
-	if !strings.Contains(code, "import") && !strings.Contains(code, "require") {
+	if !mayHaveGlobs(code) {
 		return code
 	}
 	var out strings.Builder
@@ -255,4 +258,43 @@ func withoutGlobs(code string) string {
 		}
 	}
 	return out.String() + code[done:]
+}
+
+// mayHaveGlobs reports whether withoutGlobs might change code. It reads characters, not tokens: the tokens of a library
+// take ten times the memory of its text. Where it is in doubt, it reports true.
+func mayHaveGlobs(code string) bool {
+	for _, word := range [...]string{"import", "require"} {
+		for rest := code; ; {
+			_, after, found := strings.Cut(rest, word)
+			if !found {
+				break
+			}
+			if rest = after; mayBeGlob(after) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayBeGlob reports whether the text after import or require may be an argument that begins with a written-out path and
+// continues with an expression.
+func mayBeGlob(text string) bool {
+	const space = " \t\n\r\v\f"
+	text = strings.TrimLeft(text, space)
+	argument := strings.TrimLeft(text, space+"(")
+	if argument == "" {
+		return false
+	}
+	first := argument[0]
+	doubtful := first == '/' || first == '-' || first == '<' || first >= 0x80 // a comment, or other white space
+	if text[0] != '(' || first != '"' && first != '\'' && first != '`' {
+		return doubtful
+	}
+	name, after, closed := strings.Cut(argument[1:], argument[:1])
+	if !closed || strings.ContainsAny(name, "\\$\n") {
+		return true
+	}
+	after = strings.TrimLeft(after, space)
+	return after == "" || after[0] != ')' && after[0] != ','
 }

@@ -29,3 +29,23 @@ func TestExportBehindTypeScript(t *testing.T) {
 		}
 	}
 }
+
+// Code in which the quick search finds no computed path has none.
+func TestMayHaveGlobs(t *testing.T) {
+	t.Parallel()
+	for code, may := range map[string]bool{
+		`import("./" + x)`: true, "import(`./${x}.js`)": true, `require ( ( './a' + x ) )`: true,
+		`import/* a */("./" + x)`: true, `import(/* a */ "./" + x)`: true, "require\u00a0('./' + x)": true,
+		`require("./\"" + x)`: true, `important; require("./a" + x)`: true, "import\v('./' + x)": true,
+		"require\n-->\n('./' + x)": true, `require("./a"`: true,
+		`import a from "./a"`: false, `import("./a")`: false, "require(`a`), require( './b', 1)": false,
+		`import(x + "./a")`: false, `require(x)`: false, `import.meta.url + "./a"`: false, `important("./a" + x)`: false,
+	} {
+		if got := mayHaveGlobs(code); got != may {
+			t.Errorf("%s: %v, want %v", code, got, may)
+		}
+		if changed := withoutGlobs(code) != code; changed && !may {
+			t.Errorf("%s is changed to %s", code, withoutGlobs(code))
+		}
+	}
+}

@@ -226,7 +226,12 @@ func (b *bundle) withPackages(text string) string {
 	declaration := regexp.MustCompile(`(?m)^import (?:([^;]*?) from )?"` + quotedMark + `([^"]*)"(?: with \{[^}]*\})?;$`)
 	return declaration.ReplaceAllStringFunc(text, func(d string) string {
 		m := declaration.FindStringSubmatch(d)
-		return bindings(m[1], packagesName+"["+quoted(m[2])+"]") + strings.Repeat("\n", strings.Count(d, "\n"))
+		from := packagesName + "[" + quoted(m[2]) + "]"
+		if b.typed {
+			from = "((n) => n?.default?.__esModule && 'default' in n.default ? " +
+				"{...n, default: n.default.default} : n)(" + from + ")"
+		}
+		return bindings(m[1], from) + strings.Repeat("\n", strings.Count(d, "\n"))
 	})
 }
 

@@ -25,6 +25,9 @@ func resolve(files map[string][]byte, importer, specifier string, required bool)
 	case strings.HasPrefix(specifier, "#"):
 		return resolveOwn(files, importer, specifier, required)
 	}
+	if found, ok := resolveSelf(files, importer, specifier, required); ok {
+		return found, true
+	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
 		if found, ok := resolvePackage(files, path.Join(dir, "node_modules"), specifier, required); ok {
 			return found, true
@@ -32,6 +35,32 @@ func resolve(files map[string][]byte, importer, specifier string, required bool)
 		if dir == "." {
 			return "", false
 		}
+	}
+}
+
+// resolveSelf returns the file that a specifier means in the package that has its name and the importer in it.
+func resolveSelf(files map[string][]byte, importer, specifier string, required bool) (string, bool) {
+	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
+		text, ok := files[path.Join(dir, "package.json")]
+		if !ok {
+			if dir == "." {
+				return "", false
+			}
+			continue
+		}
+		var own struct {
+			Name    anyString       `json:"name"`
+			Exports json.RawMessage `json:"exports"`
+		}
+		name := PackageName(specifier)
+		if json.Unmarshal(text, &own) != nil || string(own.Name) != name || len(own.Exports) == 0 {
+			return "", false
+		}
+		target := exported(own.Exports, "."+strings.TrimPrefix(specifier, name), required, 0)
+		if p := path.Join(dir, target); target != "" && (dir == "." || strings.HasPrefix(p, dir+"/")) {
+			return resolveFile(files, p)
+		}
+		return "", false
 	}
 }
 

@@ -65,14 +65,6 @@ func (s *Source) keepNames(list []js.IStmt, scope *js.Scope) {
 	s.head += "});"
 }
 
-// tsconfig returns the options for TypeScript: a step keeps imports that only later steps use.
-func (s *Source) tsconfig() string {
-	if s.isStep() {
-		return `{"compilerOptions": {"verbatimModuleSyntax": true}}`
-	}
-	return ""
-}
-
 // bound calls f with each name that a pattern binds.
 func bound(b js.IBinding, f func(name string)) {
 	switch b := b.(type) {

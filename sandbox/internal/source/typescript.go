@@ -1,6 +1,7 @@
 package source
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -41,7 +42,7 @@ func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) 
 	for _, w := range order {
 		out := api.Transform(w.head+withoutMaps(code)+w.tail, api.TransformOptions{
 			Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name,
-			LogLevel: api.LogLevelSilent,
+			LogLevel: api.LogLevelSilent, TsconfigRaw: s.tsconfig(code),
 		})
 		if len(out.Errors) > 0 {
 			if first == nil {
@@ -146,4 +147,62 @@ func syntaxError(code string, m api.Message) *Exception {
 	text := lines[line-1]
 	ex.Line, ex.Column = line, utf8.RuneCountInString(text[:min(column, len(text))])+1
 	return ex
+}
+
+// TypeScript has decorators of two kinds: those of the language, which get a value and a context, and older ones, which
+// get a target, a key and a descriptor. A compiler option chooses. Code without options is taken for what it shows.
+
+var (
+	// decorates matches a decorator at the beginning of a line or behind a parenthesis or comma.
+	decorates = regexp.MustCompile(`(?m)(?:^|[(,;{])\s*@[\pL_$]`)
+	// older matches the declaration of an older decorator, the import of a library that has them, or a parameter that is
+	// decorated.
+	older = regexp.MustCompile(`\bPropertyDescriptor\b|\bTypedPropertyDescriptor\b|\bpropertyKey\b|` +
+		`\(\s*_?target\s*:\s*[\w<>.]+,\s*_?\w+\s*:\s*(?:string|symbol|PropertyKey)\b|` +
+		`\(\s*@[\pL_$][\w$.]*(?:\([^()]*\))?\s+[\pL_$][\w$ ]*[:?,)]|` +
+		`['"](?:reflect-metadata|class-validator|class-transformer|tsyringe|inversify|typeorm|type-graphql|` +
+		`@nestjs/[\w-]+)['"]`)
+	// newer matches the name of a type that only decorators of the language get.
+	newer = regexp.MustCompile(`\b(?:Class\w*|)DecoratorContext\b`)
+)
+
+// olderDecorators reports whether TypeScript code uses older decorators.
+func olderDecorators(code string) bool {
+	return strings.Contains(code, "@") && decorates.MatchString(code) && older.MatchString(code) &&
+		!newer.MatchString(code)
+}
+
+// tsconfig returns the compiler options for code. A step of a session keeps imports that only later steps use.
+func (s *Source) tsconfig(code string) string {
+	return options(olderDecorators(code), s.isStep())
+}
+
+// tsconfigOf returns the compiler options for the script and its files: what their tsconfig.json says of decorators, or
+// what the code shows.
+func (b *bundle) tsconfigOf() string {
+	var stated struct {
+		CompilerOptions struct {
+			ExperimentalDecorators *bool `json:"experimentalDecorators"`
+		} `json:"compilerOptions"`
+	}
+	if json.Unmarshal(b.files["tsconfig.json"], &stated) == nil && stated.CompilerOptions.ExperimentalDecorators != nil {
+		return options(*stated.CompilerOptions.ExperimentalDecorators, false)
+	}
+	found := b.typed && olderDecorators(b.code)
+	for name, text := range b.files {
+		found = found || isTypeScript(name) && olderDecorators(string(text))
+	}
+	return options(found, false)
+}
+
+func options(older, verbatim bool) string {
+	set := map[string]bool{}
+	if older {
+		set["experimentalDecorators"] = true
+	}
+	if verbatim {
+		set["verbatimModuleSyntax"] = true
+	}
+	text, _ := json.Marshal(map[string]any{"compilerOptions": set}) // it always encodes
+	return string(text)
 }

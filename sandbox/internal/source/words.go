@@ -227,6 +227,11 @@ func (t *thrown) reword(name string) (string, bool) {
 	if reason, ok := patterns[t.message]; ok && t.native == "RegExp" {
 		return t.pattern(reason), true
 	}
+	if t.message == "invalid regular expression flags" && t.native == "RegExp" {
+		if flags := t.value(1); flags != "" && flags != "undefined" {
+			return "Invalid flags supplied to RegExp constructor '" + flags + "'", true
+		}
+	}
 	if out, ok := ofParser(t.message); ok && name == "SyntaxError" {
 		return out, true
 	}
@@ -388,8 +393,10 @@ func (t *thrown) notIterable(kind string) (string, bool) {
 		return expr + " is not a function or its return value is not iterable", expr != ""
 	case strings.HasSuffix(expr, "Symbol.iterator"): // read by name
 		return "Cannot read properties of " + kind + " (reading 'Symbol(Symbol.iterator)')", true
-	case expr == "" || expr == "undefined" || expr == "void" || expr == "null": // the bundler writes undefined as void 0
+	case expr == "":
 		return kind + notIterable, true
+	case expr == "undefined" || expr == "void" || expr == "null": // the bundler writes undefined as void 0
+		return kind + " is not iterable", true
 	}
 	return expr + " is not iterable", true
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/cipher"
 	"strings"
 
+	"golang.org/x/crypto/chacha20poly1305"
+
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops/crypto"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -24,7 +26,8 @@ var (
 	errPad   = hostops.Throw("Error", "error:1C800064:Provider routines::bad decrypt")
 )
 
-// cipherOp answers cipher(name, flags, key, iv, data, additional data): it encrypts or decrypts all of data with AES.
+// cipherOp answers cipher(name, flags, key, iv, data, additional data): it encrypts or decrypts all of data with AES
+// or ChaCha20-Poly1305.
 func cipherOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	name, _ := c.Word(a[0], 32)
 	flags, ok := a[1].Int()
@@ -36,6 +39,13 @@ func cipherOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		return 0, err
 	}
 	key, iv, data, extra := b[0], b[1], b[2], b[3]
+	if name == chacha {
+		out, err := chaChaPoly(c, flags, key, iv, data, extra)
+		if err != nil {
+			return 0, err
+		}
+		return c.NewBytes(out)
+	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return 0, hostops.Throw("RangeError", "Invalid key length")
@@ -65,14 +75,32 @@ func gcm(c *hostops.Call, block cipher.Block, flags int32, iv, data, extra []byt
 	if len(iv) == 0 {
 		return nil, hostops.ErrForged
 	}
+	aead, err := cipher.NewGCMWithNonceSize(block, len(iv))
+	if err != nil {
+		return nil, hostops.ErrForged
+	}
+	return sealOrOpen(c, aead, flags, iv, data, extra)
+}
+
+// chacha is Node's name of an AEAD cipher (RFC 8439).
+const chacha = "chacha20-poly1305"
+
+func chaChaPoly(c *hostops.Call, flags int32, key, iv, data, extra []byte) ([]byte, error) {
+	aead, err := chacha20poly1305.New(key)
+	if err != nil {
+		return nil, hostops.Throw("RangeError", "Invalid key length")
+	}
+	if len(iv) != aead.NonceSize() {
+		return nil, hostops.ErrForged
+	}
+	return sealOrOpen(c, aead, flags, iv, data, extra)
+}
+
+func sealOrOpen(c *hostops.Call, aead cipher.AEAD, flags int32, iv, data, extra []byte) ([]byte, error) {
 	if err := crypto.AnnounceGCM(c, 1, iv, data, extra); err == error(crypto.ErrSealed) {
 		return nil, hostops.Throw("RangeError", crypto.ErrSealed.Message)
 	} else if err != nil {
 		return nil, err
-	}
-	aead, err := cipher.NewGCMWithNonceSize(block, len(iv))
-	if err != nil {
-		return nil, hostops.ErrForged
 	}
 	room, err := c.Make(len(data) + aead.Overhead())
 	if err != nil {

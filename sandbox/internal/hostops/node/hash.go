@@ -43,8 +43,14 @@ func hashOf(name string) func() hash.Hash {
 		return newRIPEMD160
 	case "sha3-512":
 		return func() hash.Hash { return sha3.New512() }
+	case "blake2b512":
+		return newBLAKE2b
+	case "blake2s256":
+		return newBLAKE2s
+	case "md5-sha1":
+		return newMD5SHA1
 	}
-	return nil
+	return shakeOf(name)
 }
 
 // hashArgs reads the name of a hash and n buffers.
