@@ -128,23 +128,15 @@ func syncFolder(dir string) error {
 	return errors.Join(err, f.Close())
 }
 
-// undo deletes the files of a change that failed. A failed commit may have reached the disk, so a file that a row names
-// stays.
-func (d *database) undo(ctx context.Context, f *filing) {
-	if len(f.files) == 0 {
-		return
-	}
-	ctx = context.WithoutCancel(ctx)
-	// what remains after an error is deleted when the state is opened next
-	_ = d.change(ctx, func(tx *sql.Tx) error { return d.removeUnnamed(ctx, tx, f.files) })
-}
-
-// filed runs fn in one transaction, with the files that fn needs.
+// filed runs fn in one transaction, with the files that fn needs. If that fails, it deletes the files. A failed commit
+// may have reached the disk, so a file that a row names stays.
 func (d *database) filed(ctx context.Context, fn func(*sql.Tx, *filing) error) error {
 	f := &filing{dir: d.contents()}
 	err := d.change(ctx, func(tx *sql.Tx) error { return fn(tx, f) })
-	if err != nil {
-		d.undo(ctx, f)
+	if err != nil && len(f.files) > 0 {
+		ctx = context.WithoutCancel(ctx)
+		// what remains after an error is deleted when the state is opened next
+		_ = d.change(ctx, func(tx *sql.Tx) error { return removeUnnamed(ctx, tx, f.dir, f.files) })
 	}
 	return err
 }
@@ -239,12 +231,12 @@ func (d *database) unlinkStrays(ctx context.Context) error {
 		for i, e := range entries {
 			names[i] = e.Name()
 		}
-		return d.removeUnnamed(ctx, tx, names)
+		return removeUnnamed(ctx, tx, d.contents(), names)
 	})
 }
 
-// removeUnnamed deletes those of the files that no row names.
-func (d *database) removeUnnamed(ctx context.Context, tx *sql.Tx, names []string) error {
+// removeUnnamed deletes those files of a folder that no row names.
+func removeUnnamed(ctx context.Context, tx *sql.Tx, dir string, names []string) error {
 	for _, name := range names {
 		named := false
 		for _, table := range filedTables() {
@@ -256,7 +248,7 @@ func (d *database) removeUnnamed(ctx context.Context, tx *sql.Tx, names []string
 			named = named || in
 		}
 		if !named {
-			_ = os.Remove(filepath.Join(d.contents(), name)) // the next start tries again
+			_ = os.Remove(filepath.Join(dir, name)) // the next start tries again
 		}
 	}
 	return nil
