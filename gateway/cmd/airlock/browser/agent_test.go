@@ -114,18 +114,24 @@ func TestPersonAnswersServer(t *testing.T) {
 		b.wait(`document.querySelector("#paused .operation p")?.textContent.includes(` + quote(question) + `)`)
 	}
 	answer := func(text string) {
-		eval[bool](b, `(document.querySelector("#paused textarea").value = `+quote(text)+`) !== ""`)
+		eval[bool](b, `(() => {
+			const area = document.querySelector("#paused textarea");
+			area.value = `+quote(text)+`;
+			return area.dispatchEvent(new Event("input"));
+		})()`)
 		b.click("#paused button.primary")
 	}
 	const order = "return await shop.order({})"
 	id := s.pause(t, order)
 	asked("Which color?")
-	if got := eval[string](b, `document.querySelector("#paused textarea").value`); got != "{\n  \"color\": null\n}" {
+	if got := eval[string](b, `document.querySelector("#paused textarea").value`); got != "{\n  \"color\": …\n}" {
 		t.Errorf("the page outlines %q", got)
 	}
 	b.click("#paused details summary")
 	b.wait(`document.querySelector("#paused details pre")?.textContent.includes("\"type\": \"string\"")`)
 	b.click("#paused button.primary")
+	b.wait(`document.querySelector("#paused textarea:invalid")?.validationMessage.includes("not JSON")`)
+	answer(`{"color": null}`)
 	b.wait(`document.querySelector("#paused .refused")?.textContent.includes("color")`)
 	answer(`{"color": "red"}`)
 	asked("Which size?")

@@ -40,12 +40,20 @@ function accessible() {
     },
   };
 }
+// headingOf returns the heading beside a text or beside an element around it.
+function headingOf(block) {
+  return block.closest("div:has(> :is(h4, h5))")?.querySelector(":scope > :is(h4, h5)").textContent;
+}
 function mend() {
   for (const field of viewer.querySelectorAll("select:not([aria-label]), textarea:not([aria-label])")) {
     const what = field.classList.contains("examples-select-element") ? "Example" : field.tagName === "SELECT" ? "Media type" : "Request body";
     field.setAttribute("aria-label", what);
   }
-  for (const block of viewer.querySelectorAll("pre:not([tabindex])")) block.tabIndex = 0;
+  for (const block of viewer.querySelectorAll("pre:not([tabindex], .version)")) {
+    block.tabIndex = 0;
+    block.setAttribute("role", "group");
+    block.setAttribute("aria-label", block.closest(".model-example") ? "Example" : headingOf(block) ?? "Text");
+  }
   for (const heading of viewer.querySelectorAll(":is(h3, h4, h5, h6):not([aria-level])")) heading.setAttribute("aria-level", heading.tagName[1] - 1);
 }
 new MutationObserver(mend).observe(viewer, { childList: true, subtree: true });
