@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -149,22 +150,22 @@ func TestFollowerComesBack(t *testing.T) {
 			publish(t, l, "1234567890")
 			read(t, f)
 			f.Close()
-			published := 0
+			var published atomic.Int32
 			go func() {
 				for range 30 {
 					publish(t, l, "1234567890")
-					published++
+					published.Add(1)
 				}
 			}()
 			synctest.Wait()
-			if published != 1 {
-				t.Errorf("%d events were published while the follower was away; 1 fits", published)
+			if n := published.Load(); n != 1 {
+				t.Errorf("%d events were published while the follower was away; 1 fits", n)
 			}
 			if !comes {
 				time.Sleep(time.Second)
 				synctest.Wait()
-				if published != 30 {
-					t.Errorf("%d events were published after the follower was given up", published)
+				if n := published.Load(); n != 30 {
+					t.Errorf("%d events were published after the follower was given up", n)
 				}
 				return
 			}
