@@ -415,20 +415,6 @@ type missing struct{ message, code string }
 // notFound marks the message of an import that cannot be resolved.
 type notFound struct{}
 
-// exportsOthers reports whether a specifier names a package that states what it exports.
-func (b *bundle) exportsOthers(specifier string) bool {
-	manifest := "node_modules/" + PackageName(specifier) + "/package.json"
-	for _, files := range [...]map[string][]byte{b.files, b.source.from.Files} {
-		var stated struct {
-			Exports json.RawMessage `json:"exports"`
-		}
-		if json.Unmarshal(files[manifest], &stated) == nil && len(stated.Exports) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 func (b *bundle) notFound(specifier, importer string) string {
 	switch {
 	case strings.Contains(specifier, "://") || strings.HasPrefix(specifier, "data:"):

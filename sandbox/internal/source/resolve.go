@@ -64,6 +64,20 @@ func resolveSelf(files map[string][]byte, importer, specifier string, required b
 	}
 }
 
+// exportsOthers reports whether a specifier names a package that states what it exports.
+func (b *bundle) exportsOthers(specifier string) bool {
+	manifest := "node_modules/" + PackageName(specifier) + "/package.json"
+	for _, files := range [...]map[string][]byte{b.files, b.source.from.Files} {
+		var stated struct {
+			Exports json.RawMessage `json:"exports"`
+		}
+		if json.Unmarshal(files[manifest], &stated) == nil && len(stated.Exports) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // resolveOwn returns the file that a specifier such as #lib means: the imports of the nearest package.json say so.
 func resolveOwn(files map[string][]byte, importer, specifier string, required bool) (string, bool) {
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
