@@ -345,7 +345,7 @@ func TestPackageOfComputedName(t *testing.T) {
 // garbage than it needs at a time, which does not count as memory of the run.
 func TestDozenLargePackages(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("it bundles 5 MB")
+		t.Skip("bundling 5 MB is slow under the race detector and for -short")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as airlock run sets it
 	e := newEngine(t)

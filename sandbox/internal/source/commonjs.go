@@ -33,7 +33,7 @@ func withPaths(text string) string {
 		return text
 	}
 	text = strings.Replace(text, wrapperCall, ownCall, 1)
-	text = wrapperHead.ReplaceAllStringFunc(text, func(head string) string {
+	return wrapperHead.ReplaceAllStringFunc(text, func(head string) string {
 		m := wrapperHead.FindStringSubmatch(head)
 		for i, name := range []string{"$airlock_exports", "$airlock_module"} {
 			if m[i+1] == "" {
@@ -42,7 +42,6 @@ func withPaths(text string) string {
 		}
 		return head[:strings.LastIndexByte(head, '(')] + "(" + m[1] + ", " + m[2] + ", __filename, __dirname) {"
 	})
-	return text
 }
 
 // withoutOwnRequire lets esbuild resolve what an ES module requires with createRequire as it resolves imports. It
