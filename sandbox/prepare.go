@@ -21,11 +21,14 @@ import (
 const (
 	// prepareBeat is how often a preparation is checked against the limits.
 	prepareBeat = 5 * time.Millisecond
-	// prepareBytes and prepareStackBytes bound the growth of heap and stacks during that time. nesting
-	// keeps stacks below 32 MiB. Garbage is collected before either is found too large: a bundle of a dozen large
-	// libraries leaves more than it needs, and hundreds of goroutines that have read one file each.
-	prepareBytes      = 256 << 20
+	// prepareBytes bounds the growth of the heap during that time. Garbage is collected before it is found too large: a
+	// bundle of a dozen large libraries leaves more than it needs.
+	prepareBytes = 256 << 20
+	// prepareStackBytes and fileStackBytes bound the growth of the stacks: together, and more for each goroutine, since
+	// esbuild reads each file on one. nesting keeps stacks below 32 MiB. The bound is checked without a collection,
+	// which takes a second beside a deep stack; Go ends the process when one stack reaches 1 GB.
 	prepareStackBytes = 80 << 20
+	fileStackBytes    = 64 << 10
 )
 
 // The states of one preparation.
@@ -102,15 +105,16 @@ type watch struct {
 	r     *run
 	began time.Time
 	cpu   time.Duration // of the process, when the work began
-	// heap and stack are their sizes at the first beat.
+	// heap and stack are their sizes when the work began.
 	heap, stack int64
-	beats       int
 	// collect is the growth of the heap at which the garbage in it is collected.
 	collect int64
 }
 
 func (r *run) watch() *watch {
-	return &watch{r: r, began: time.Now(), cpu: cputime.Process(), collect: prepareBytes}
+	w := &watch{r: r, began: time.Now(), cpu: cputime.Process(), collect: prepareBytes}
+	w.heap, w.stack = heapAndStacks()
+	return w
 }
 
 // used estimates the processor time of the work: the time of the process since it began, shared equally with the other
@@ -142,25 +146,22 @@ func (w *watch) check() error {
 	return nil
 }
 
-// beat checks the limits and the memory of the process, which takes longer to measure.
+// beat checks the limits and the memory of the process.
 func (w *watch) beat() error {
 	if err := w.check(); err != nil {
 		return err
 	}
 	heap, stack := heapAndStacks()
-	if w.beats++; w.beats == 1 {
-		w.heap, w.stack = heap, stack
+	if stack-w.stack > prepareStackBytes*w.runs()+fileStackBytes*int64(runtime.NumGoroutine()) {
+		return w.r.limits.unprepared(LimitStack)
 	}
-	if heap-w.heap <= w.collect*w.runs() && stack-w.stack <= prepareStackBytes*w.runs() {
+	if heap-w.heap <= w.collect*w.runs() {
 		return nil
 	}
 	runtime.GC()
-	heap, stack = heapAndStacks()
+	heap, _ = heapAndStacks()
 	growth := (heap - w.heap) / w.runs()
-	switch {
-	case stack-w.stack > prepareStackBytes*w.runs():
-		return w.r.limits.unprepared(LimitStack)
-	case growth > prepareBytes:
+	if growth > prepareBytes {
 		return w.r.limits.unprepared(LimitMemory)
 	}
 	w.collect = max(prepareBytes, growth+prepareBytes/4)
