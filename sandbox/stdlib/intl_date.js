@@ -215,7 +215,7 @@
     const generic = how === 'shortGeneric' || how === 'longGeneric';
     if (s.timeZone === 'UTC' && (how === 'short' || how === 'long')) return long ? 'Coordinated Universal Time' : 'UTC';
     const known = how === 'shortOffset' || how === 'longOffset' ? undefined : intl.zoneNames[s.timeZone];
-    if (known === undefined) return offsetText(c.offset, long);
+    if (known === undefined) return c.offset === 0 && (s.timeZone[0] === '+' || s.timeZone[0] === '-') ? 'GMT' : offsetText(c.offset, long);
     const name = known[!generic && c.daylight !== (inverse[s.timeZone] === true) ? `${how}Daylight` : how];
     return name ?? (c.offset === 0 && known.long === 'Greenwich Mean Time' ? 'GMT' : offsetText(c.offset, long));
   };
@@ -369,12 +369,12 @@
     for (let i = 1; i < pieces.length; i++) text += ` ${pieces[i]}`;
     return text;
   };
-  const widened = (list) => {
-    const out = [];
-    for (let i = 0; i < list.length; i++) p.arrayPush(out, intl.part(list[i].type, plain([list[i]])));
-    return out;
+  // joinTimes puts a comma between a long date and a time, as ranges within a day have it.
+  const joinTimes = (list) => {
+    for (let i = 0; i < list.length; i++) if (list[i].type === 'literal' && list[i].value === ' at ') list[i] = intl.part('literal', ', ');
   };
-  // range returns the parts of a range. In English it says once what both ends share: "Jan 10 – 20, 2024".
+  // range returns the parts of a range, and whether both ends have the same text. In English it says once what both ends
+  // share: "Jan 10 – 20, 2024".
   const range = (s, from, to) => {
     if (from === undefined || to === undefined) throw new p.TypeError('Invalid time value');
     const start = timeOf(from), end = timeOf(to);
@@ -403,14 +403,17 @@
     const shared = { __proto__: null };
     if (p.startsWith(s.locale, 'en') && (timed ? sameDay : worded)) {
       shared.literal = shared.timeZoneName = true;
-      shared.dayPeriod = x.hour < 12 === y.hour < 12;
+      shared.dayPeriod = f.second === undefined && x.hour < 12 === y.hour < 12;
       shared.era = shared.year = sameYear;
       shared.month = timed || sameMonth && f.day !== undefined && f.weekday === undefined;
       shared.day = shared.weekday = timed;
     }
-    if (intl.text(a) === intl.text(b)) a = b = widened(a);
-    return intl.rangeParts(a, b, '\u2009–\u2009', undefined, shared);
+    if (intl.text(a) === intl.text(b)) return { __proto__: null, same: true, parts: intl.rangeParts(a, b) };
+    if (timed && sameDay) for (let i = 0; i < 2; i++) joinTimes(i === 0 ? a : b);
+    const close = timed && sameDay && f.second === undefined && s.base === 'en-GB' && p.startsWith(s.hourCycle, 'h2');
+    return { __proto__: null, same: false, parts: intl.rangeParts(a, b, close ? '–' : '\u2009–\u2009', undefined, shared) };
   };
+  const rangeText = (r) => r.same ? plain(r.parts) : intl.text(r.parts);
   const timeOf = (v) => {
     if (v === undefined) return p.dateNow();
     try { return p.dateGetTime(v); } catch { return p.trunc(+v); }
@@ -437,10 +440,10 @@
     }
     formatToParts(date) { return temporal(this.#s, date)?.formatToParts(date) ?? parts(this.#s, timeOf(date)); }
     formatRange(startDate, endDate) {
-      return temporal(this.#s, startDate, endDate)?.formatRange(startDate, endDate) ?? intl.text(range(this.#s, startDate, endDate));
+      return temporal(this.#s, startDate, endDate)?.formatRange(startDate, endDate) ?? rangeText(range(this.#s, startDate, endDate));
     }
     formatRangeToParts(startDate, endDate) {
-      return temporal(this.#s, startDate, endDate)?.formatRangeToParts(startDate, endDate) ?? range(this.#s, startDate, endDate);
+      return temporal(this.#s, startDate, endDate)?.formatRangeToParts(startDate, endDate) ?? range(this.#s, startDate, endDate).parts;
     }
     resolvedOptions() {
       const s = this.#s, o = { __proto__: null, locale: s.locale, calendar: 'gregory', numberingSystem: s.number?.system ?? 'latn', timeZone: s.timeZone, hourCycle: s.hourCycle, hour12: s.hourCycle && (s.hourCycle === 'h12' || s.hourCycle === 'h11') };

@@ -135,13 +135,14 @@
     #s;
     constructor(locales, options) {
       intl.asking = 'Intl.DisplayNames';
+      const tags = intl.list(locales);
       const o = internal.dictionary(options, 'Intl.DisplayNames: the options');
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       const style = intl.option(o, 'style', ['narrow', 'short', 'long'], 'long');
       const type = intl.option(o, 'type', ['language', 'region', 'script', 'currency']);
       if (type === undefined) throw new p.TypeError('Required option "type" must not be undefined');
       const fallback = intl.option(o, 'fallback', ['code', 'none'], 'code');
-      const { locale } = intl.resolve(locales, type === 'currency' ? english : named);
+      const { locale } = intl.resolve(tags, type === 'currency' ? english : named);
       this.#s = { __proto__: null, locale, style, type, fallback, languageDisplay: type === 'language' ? intl.option(o, 'languageDisplay', ['dialect', 'standard'], 'dialect') : undefined };
     }
     of(code) {
