@@ -63,3 +63,21 @@ func BenchmarkNew(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkMapKeys measures reads from maps of 1,000 entries, whose keys are numbers, texts and objects.
+func BenchmarkMapKeys(b *testing.B) {
+	e := newEngine(b)
+	for _, key := range []string{"i", "i + 0.5", "BigInt(i)", "'key ' + i", "({ i })"} {
+		b.Run(key, func(b *testing.B) {
+			const reads = 100_000
+			code := "const map = new Map(), keys = []; for (let i = 0; i < 1000; i++) { keys.push(" + key +
+				"); map.set(keys[i], i) } let n = 0; for (let i = 0; i < 100000; i++) n += map.get(keys[i % 1000]); n"
+			for b.Loop() {
+				if r := run(b, e, sandbox.Script{Code: code}, sandbox.Grants{}); string(r.Value) != "49950000" {
+					b.Fatal(string(r.Value), r.Error)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/reads, "ns/read")
+		})
+	}
+}

@@ -30,6 +30,14 @@ func TestMendedFunctions(t *testing.T) {
 		"RegExp.escape of other values": `
 			const none = (...a) => { try { RegExp.escape(...a) } catch (e) { return e instanceof TypeError } };
 			return none() && none(1) && none(null) && none({})`,
+		"maps find keys after they have grown": `
+			const keys = [NaN, 0, -1, 2 ** 31, 2 ** 53, Infinity, 0n, 2n ** 70n, true, null, Symbol.iterator, {}, 'x'];
+			for (let i = 1; i < 3000; i++) keys.push(i, i + 0.5, -i * 1024, i * 2 ** 33, BigInt(i));
+			const map = new Map(), set = new Set(keys);
+			for (const [i, k] of keys.entries()) map.set(k, i);
+			return map.get(-0) === 1 && keys.every((k, i) => map.get(k) === i && set.has(k)) && !map.has(3000) &&
+				keys.filter((_, i) => i % 2).every((k) => map.delete(k) && !map.has(k)) &&
+				keys.every((k, i) => map.has(k) === (i % 2 === 0))`,
 		"handlers of a disposal without arguments": `const then = Promise.prototype.then; const kept = [];
 			Promise.prototype.then = function (f, r) { if (r) kept.push(r); return Promise.resolve() };
 			const s = new AsyncDisposableStack(); s.use(undefined); s.defer(() => {}); s.disposeAsync();

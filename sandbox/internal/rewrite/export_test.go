@@ -40,7 +40,8 @@ func Mended(wasmBytes []byte) (int, error) {
 		return 0, err
 	}
 	found := len(x.libm) + len(x.mend.counting.changes) + len(x.mend.dispose)
-	for _, function := range []uint64{x.mend.push.function, x.mend.sort.function, x.mend.escape.function} {
+	m := x.mend
+	for _, function := range []uint64{m.push.function, m.sort.function, m.escape.function, m.hash.function} {
 		if function != unknown {
 			found++
 		}
@@ -58,7 +59,8 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	x.parser = parserFacts{statement: none, expression: none, postfix: none, binary: none, note: none, opcode: -1}
 	x.trace.backtrace = none
 	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1}
-	x.mend = mendFacts{push: pushFacts{function: none}, sort: sortFacts{function: none}, escape: escapeFacts{none, none}}
+	x.mend = mendFacts{push: pushFacts{function: none}, sort: sortFacts{function: none}, escape: escapeFacts{none, none},
+		hash: hashFacts{function: none}}
 	out, _, err := Module(wasmBytes, x, 0)
 	return out, err
 }

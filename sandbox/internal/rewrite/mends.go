@@ -20,6 +20,8 @@ import (
 //     uniqueSort relies (issue 1645).
 //   - js_regexp_escape takes a concatenated text that is not yet joined for a joined one (issue 1571). It is joined
 //     first.
+//   - map_hash_key leaves the low bits of the hashes of small numbers zero, so that keys 0 to 999 share one bucket of
+//     1,024. The high bits are mixed into them.
 //   - js_async_dispose_step and js_async_dispose_rethrow read an argument that they may not have (issue 1661). They get
 //     the values that they were created with for arguments then.
 
@@ -29,6 +31,7 @@ type mendFacts struct {
 	counting countingFacts
 	sort     sortFacts
 	escape   escapeFacts
+	hash     hashFacts
 	dispose  []uint64 // (ctx, this, argc, argv, magic, data) value
 }
 
@@ -74,6 +77,12 @@ type sortFacts struct {
 // escapeFacts are js_regexp_escape(ctx, this, argc, argv) value and JS_ToString(ctx, value) value.
 type escapeFacts struct{ function, join uint64 }
 
+// hashFacts say where map_hash_key(value) int multiplies the bits of pointers and numbers.
+type hashFacts struct {
+	function uint64
+	factors  []int // where the constants start
+}
+
 const (
 	typePush    = "iliii"
 	typeDispose = "iliiii"
@@ -88,7 +97,8 @@ const (
 )
 
 func (f *finder) mends() mendFacts {
-	return mendFacts{push: f.push(), counting: f.counting(), sort: f.sort(), escape: f.escape(), dispose: f.dispose()}
+	return mendFacts{push: f.push(), counting: f.counting(), sort: f.sort(), escape: f.escape(), hash: f.hash(),
+		dispose: f.dispose()}
 }
 
 // named returns the function that the name section calls name, if it has a type, and its code; otherwise unknown.
@@ -344,6 +354,31 @@ func (w *rewriter) escapeBody() []byte {
 	return a.get(result).end()
 }
 
+// hash finds the two products in map_hash_key.
+func (f *finder) hash() hashFacts {
+	const factor = 3163
+	function, code := f.named("map_hash_key", "l", "i")
+	h := hashFacts{function: function}
+	for at, i := range code {
+		if i.Op == wasm.I32Const && i.Imm == factor && ops(code, at+1, wasm.I32Mul) && ops(code, at+3, wasm.I32Xor) {
+			h.factors = append(h.factors, i.Start)
+		}
+	}
+	if len(h.factors) != 2 {
+		return hashFacts{function: unknown}
+	}
+	return h
+}
+
+// mixed returns what stands in place of a factor. It multiplies by 2^32 divided by the golden ratio (Knuth, The Art of
+// Computer Programming, volume 3, section 6.4), which spreads the bits upwards, and folds the upper half onto the lower.
+// The product that follows is by one.
+func (w *rewriter) mixed() []byte {
+	const golden, half = -0x61c88647, 16
+	a := w.assemble().i32(golden).op(wasm.I32Mul).setGlobal(globalScratch).getGlobal(globalScratch)
+	return a.getGlobal(globalScratch).i32(half).op(wasm.I32ShrU, wasm.I32Xor).i32(1).bytes()
+}
+
 func (f *finder) dispose() (found []uint64) {
 	for _, name := range []string{"js_async_dispose_step", "js_async_dispose_rethrow"} {
 		if function, _ := f.named(name, typeDispose, "l"); function != unknown {
@@ -366,6 +401,11 @@ func (w *rewriter) mended(function uint64, e *edits) {
 		e.after = map[int][]byte{m.push.compared: m.push.longer(w)}
 	case function == m.sort.function:
 		e.after = map[int][]byte{m.sort.compared: w.never()}
+	case function == m.hash.function:
+		e.constantAt = make(map[int][]byte)
+		for _, at := range m.hash.factors {
+			e.constantAt[at] = w.mixed()
+		}
 	case m.counting.changes[function] != nil:
 		e.constantAt = make(map[int][]byte)
 		for at, c := range m.counting.changes[function] {

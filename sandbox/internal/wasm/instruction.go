@@ -45,8 +45,10 @@ const (
 	I64Eq       = 0x51
 	I32Add      = 0x6a
 	I32Sub      = 0x6b
+	I32Mul      = 0x6c
 	I32And      = 0x71
 	I32Or       = 0x72
+	I32Xor      = 0x73
 	I32Shl      = 0x74
 	I32ShrU     = 0x76
 	I64ShrU     = 0x88
