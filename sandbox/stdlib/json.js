@@ -21,25 +21,20 @@
     return undefined;
   };
 
-  // The elements exist from the start, so that assignment to an index never calls a setter on Array.prototype.
-  const filled = () => {
-    const room = [];
-    for (let i = 0; i < deepest; i++) p.arrayPush(room, null);
-    return room;
-  };
-
   // levels returns a function that a replacer of JSON.stringify(v) calls with the holder and with the object that the
   // replacer returns. The function tracks the enclosing objects and returns the depth tracked so far; fresh restarts the
   // tracking. If the depth exceeds the limit, it calls refuse with the path (starting with root). refuse must throw.
   internal.levels = (v, root, refuse) => {
-    const open = filled();
+    const open = [];
     let depth = 0;
     return (holder, out, fresh) => {
       if (fresh) depth = 0;
       while (depth > 0 && open[depth - 1] !== holder) depth--;
       if (depth < deepest) {
-        open[depth++] = out;
-        return depth;
+        // Only an element that exists is assigned to: Array.prototype may have a setter for the index.
+        if (depth < open.length) open[depth] = out;
+        else p.arrayPush(open, out);
+        return ++depth;
       }
       const steps = descent(v, deepest) ?? [];
       let path = root;
