@@ -63,6 +63,19 @@
     return l === 'en' ? intl.fallback : l;
   };
   // resolve returns {locale, entry} for the requested locales. known is a lookup like find.
+  // remembered returns make, a function of locales and options, such that it keeps its last result for a locale without
+  // options.
+  intl.remembered = (make) => {
+    let tag, kept;
+    return (locales, options) => {
+      if (options !== undefined || (locales !== undefined && typeof locales !== 'string')) return make(locales, options);
+      if (kept === undefined || tag !== locales) {
+        kept = make(locales, undefined);
+        tag = locales;
+      }
+      return kept;
+    };
+  };
   intl.resolve = (locales, known = find) => choose(list(locales), known);
   const choose = intl.choose = (asked, known) => {
     for (let i = 0; i < asked.length; i++) {

@@ -457,8 +457,9 @@
   intl.service(DateTimeFormat, true, (tag) => intl.find(tag) ?? intl.dataOf('date', tag) ?? undefined);
 
   const method = (name, required, defaults) => {
+    const lastSettings = intl.remembered((locales, options) => settings(locales, options, required, defaults));
     internal.define(p.Date.prototype, name, { [name](locales = undefined, options = undefined) {
-      const time = p.dateGetTime(this), s = settings(locales, options, required, defaults);
+      const time = p.dateGetTime(this), s = lastSettings(locales, options);
       return time !== time ? 'Invalid Date' : plain(parts(s, time));
     } }[name]);
   };

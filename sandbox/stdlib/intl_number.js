@@ -463,7 +463,8 @@
     }
   }
   intl.service(NumberFormat, true, (tag) => intl.find(tag) ?? intl.dataOf('number', tag));
-  const formatNumber = intl.formatNumber = (locales, options, v) => intl.text(parts(settings(locales, options), v));
+  const lastSettings = intl.remembered(settings);
+  const formatNumber = intl.formatNumber = (locales, options, v) => intl.text(parts(lastSettings(locales, options), v));
   intl.numberParts = (s, v) => parts(s, v);
   intl.numberSettings = settings;
 

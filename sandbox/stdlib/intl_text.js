@@ -1,11 +1,16 @@
 // Intl's text services: Collator, PluralRules, ListFormat and RelativeTimeFormat. The host sorts text of any language.
 (host, internal) => {
   'use strict';
-  const { p, intl } = internal;
+  const { p, op, intl } = internal;
 
   const any = (tag) => tag; // the host sorts every language
   const NUMERIC = 1, IGNORE_CASE = 2, IGNORE_ACCENTS = 4;
-  const compare = (s, a, b) => a === b ? 0 : internal.sync('intl.compare', s.locale, s.flags, a, b);
+  // A sort calls compare often, so it calls the host itself; a refusal is not a number.
+  const compare = (s, a, b) => {
+    if (a === b) return 0;
+    const order = host(op.sync, 'intl.compare', s.locale, s.flags, a, b);
+    return typeof order === 'number' ? order : internal.sync('intl.compare', s.locale, s.flags, a, b);
+  };
   const collation = (locales, options) => {
     intl.asking = 'Intl.Collator';
     const { locale, asked } = intl.resolve(locales, any), { kn } = intl.keywords(asked), o = intl.options(options), s = { __proto__: null };
@@ -25,7 +30,7 @@
     constructor(locales = undefined, options = undefined) { this.#s = collation(locales, options); }
     get compare() {
       const s = this.#s;
-      return this.#bound ??= ({ '': (x, y) => compare(s, `${x}`, `${y}`) })[''];
+      return this.#bound ??= ({ '': (x, y) => compare(s, typeof x === 'string' ? x : `${x}`, typeof y === 'string' ? y : `${y}`) })[''];
     }
     resolvedOptions() {
       const s = this.#s;
@@ -36,7 +41,7 @@
   const common = collation(undefined, undefined);
   internal.define(String.prototype, 'localeCompare', { localeCompare(that, locales = undefined, options = undefined) {
     if (this === undefined || this === null) throw new p.TypeError('String.prototype.localeCompare called on null or undefined');
-    const a = `${this}`, b = `${that}`;
+    const a = typeof this === 'string' ? this : `${this}`, b = typeof that === 'string' ? that : `${that}`;
     return compare(locales === undefined && options === undefined ? common : collation(locales, options), a, b);
   } }.localeCompare);
 
