@@ -11,11 +11,11 @@
   const makeRegExp = (source, flags) => new p.RegExp(source, flags);
   const regexpSource = p.getter(RegExp.prototype, 'source'), regexpFlags = p.getter(RegExp.prototype, 'flags');
   const symbolValueOf = p.uncurry(Symbol.prototype.valueOf), bigintValueOf = p.uncurry(BigInt.prototype.valueOf);
-  const slots = [p.weakMapHas, p.weakSetHas, p.weakRefDeref, symbolValueOf];
   const { isError } = p.Error;
   const isNativeError = typeof isError === 'function' ? isError : internal.isError;
 
-  // has reports whether v has the internal slot that method checks.
+  const { kinds, isKind } = internal;
+  // has reports whether v has the internal slot that method, of no kind, checks.
   const has = (method, v) => {
     try {
       method(v);
@@ -32,14 +32,9 @@
     return proto === p.ObjectPrototype || proto === null;
   };
 
-  // usual maps the prototypes of the most usual classes to functions that read an object that has the class's slot.
-  const usual = new p.Map();
-  p.mapSet(usual, Date.prototype, (v, memory, record) => (has(p.dateGetTime, v) ? readDate(v, record) : undefined));
-  p.mapSet(usual, Map.prototype, (v, memory, record) => (has(p.mapSize, v) ? readCollection(v, memory, record, true) : undefined));
-  p.mapSet(usual, Set.prototype, (v, memory, record) => (has(p.setSize, v) ? readCollection(v, memory, record, false) : undefined));
   const readDate = (v, record) => record((time) => new p.Date(time), p.dateGetTime(v));
 
-  const boxed = [p.booleanValueOf, p.numberValueOf, bigintValueOf, p.stringValueOf];
+  const boxed = [[kinds.boolean, p.booleanValueOf], [kinds.number, p.numberValueOf], [kinds.bigint, bigintValueOf], [kinds.string, p.stringValueOf]];
   const primitive = (v) => v === null || typeof v !== 'object' && typeof v !== 'function' && typeof v !== 'symbol';
   const made = (value) => ({ __proto__: null, make: undefined, data: undefined, value, made: true, fill: undefined });
   // A memory has the records of the objects read so far. If nothing is transferred, it has copies of them instead: all
@@ -62,8 +57,8 @@
     const known = p.mapGet(memory.copies, v);
     if (known !== undefined) return known;
     const kind = internal.kind(v);
-    if (kind === internal.kinds.array) return copyArray(v, memory);
-    if (kind === internal.kinds.plain && isLiteral(v)) return copyLiteral(v, memory);
+    if (kind === kinds.array) return copyArray(v, memory);
+    if (kind === kinds.plain && isLiteral(v)) return copyLiteral(v, memory);
     return write(readObject(v, memory, kind));
   };
   const readObject = (v, memory, kind) => {
@@ -79,18 +74,16 @@
       p.mapSet(memory.records, v, r);
       return r;
     };
-    // Each check below throws and catches an error if the object lacks the slot. The usual kinds skip them.
-    if (kind === internal.kinds.array || kind === internal.kinds.plain && isLiteral(v)) return readMembers(v, memory, record);
-    const expected = p.mapGet(usual, p.getPrototypeOf(v))?.(v, memory, record);
-    if (expected !== undefined) return expected;
-    for (let i = 0; i < boxed.length; i++) if (has(boxed[i], v)) return record(p.Object, boxed[i](v));
-    if (has(p.dateGetTime, v)) return readDate(v, record);
-    if (internal.isRegExp(v)) return record((r) => (internal.makeRegExp ?? makeRegExp)(r.source, r.flags), { __proto__: null, source: internal.writtenPattern?.(v) ?? regexpSource(v), flags: regexpFlags(v) });
-    if (internal.isBuffer(v)) return record((copy) => copy, copyBuffer(v));
-    if (internal.isShared(v)) throw cannot('A SharedArrayBuffer');
+    if (kind === kinds.array || kind === kinds.plain && isLiteral(v)) return readMembers(v, memory, record);
+    const slotted = (wanted, method) => isKind(v, kind, wanted, method);
+    for (let i = 0; i < boxed.length; i++) if (slotted(boxed[i][0], boxed[i][1])) return record(p.Object, boxed[i][1](v));
+    if (slotted(kinds.date, p.dateGetTime)) return readDate(v, record);
+    if (slotted(kinds.regexp, regexpSource) && v !== p.RegExp.prototype) return record((r) => (internal.makeRegExp ?? makeRegExp)(r.source, r.flags), { __proto__: null, source: internal.writtenPattern?.(v) ?? regexpSource(v), flags: regexpFlags(v) });
+    if (slotted(kinds.buffer, p.bufferLength)) return record((copy) => copy, copyBuffer(v));
+    if (slotted(kinds.shared, p.sharedLength)) throw cannot('A SharedArrayBuffer');
     if (p.isView(v)) return readView(v, memory, record);
-    const map = has(p.mapSize, v);
-    if (map || has(p.setSize, v)) return readCollection(v, memory, record, map);
+    const map = slotted(kinds.map, p.mapSize);
+    if (map || slotted(kinds.set, p.setSize)) return readCollection(v, memory, record, map);
     if (has(domName, v)) return record((e) => withStack(new DOMException(e.message, e.name), e.stack), { __proto__: null, name: domName(v), message: domMessage(v), stack: data(v, 'stack') });
     if (isNativeError(v)) return readError(v, memory, record);
     for (let i = 0; i < internal.serialisable.length; i++) {
@@ -98,9 +91,9 @@
       if (s.is(v)) return record(s.clone, v);
     }
     if (internal.isPromise(v)) throw cannot('#<Promise>');
-    if (kind === internal.kinds.proxy) throw cannot(p.isArray(v) ? '[object Array]' : '#<Object>');
+    if (kind === kinds.proxy) throw cannot(p.isArray(v) ? '[object Array]' : '#<Object>');
     if (internal.isPlatform(v)) throw cannot(internal.inspect(v));
-    for (let i = 0; i < slots.length; i++) if (has(slots[i], v)) throw cannot(`#<${p.getPrototypeOf(v)?.constructor?.name ?? 'Object'}>`);
+    if (slotted(kinds.weakMap, p.weakMapHas) || slotted(kinds.weakSet, p.weakSetHas) || slotted(kinds.symbol, symbolValueOf) || slotted(kinds.weakRef, p.weakRefDeref)) throw cannot(`#<${p.getPrototypeOf(v)?.constructor?.name ?? 'Object'}>`);
     if (memory.copies === null) return readMembers(v, memory, record);
     return made(p.isArray(v) ? copyArray(v, memory) : copyLiteral(v, memory)); // only QuickJS tells arrays by their kind
   };

@@ -11,9 +11,7 @@
     } catch { return false; }
   };
   const regexpSource = p.getter(p.RegExp.prototype, 'source');
-  internal.isRegExp = (v) => {
-    try { return regexpSource(v) !== undefined && v !== p.RegExp.prototype; } catch { return false; }
-  };
+  internal.isRegExp = (v) => internal.has(v, internal.kinds.regexp, regexpSource) && v !== p.RegExp.prototype;
   internal.isPromise = (v) => {
     try { return p.getPrototypeOf(v) === p.Promise.prototype; } catch { return false; }
   };

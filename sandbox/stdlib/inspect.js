@@ -5,9 +5,7 @@
   const { p, op } = internal;
   const inspecting = internal.inspecting = { __proto__: null };
 
-  // kind asks the host for what JavaScript cannot observe about an object. The numbers are those of quickjs.Kind.
-  const kinds = internal.kinds = { __proto__: null, other: 0, proxy: 1, promise: 2, error: 3, args: 4, mapIterator: 5, setIterator: 6, generator: 7, weakMap: 8, weakSet: 9, module: 10, plain: 11, array: 12 };
-  internal.kind = (v) => host(op.sync, 'value.kind', v, 0);
+  const { kinds } = internal;
   // These return a guest's values, so they cannot use internal.sync.
   inspecting.iteratorPart = (v, part) => host(op.sync, 'value.iterator', v, part);
   inspecting.promiseState = (v) => host(op.sync, 'value.promise', v, 0);

@@ -5,15 +5,11 @@
   const { iterator, toStringTag } = Symbol;
   const { value, primitive } = inspecting;
   const bigintValueOf = p.uncurry(BigInt.prototype.valueOf), symbolValueOf = p.uncurry(Symbol.prototype.valueOf);
-  const dateToString = p.uncurry(Date.prototype.toString);
+  const dateToString = p.uncurry(Date.prototype.toString), regexpSource = p.getter(p.RegExp.prototype, 'source');
   const functionKind = (f) => p.getPrototypeOf(f);
   const generatorFunction = functionKind(function* () {}), asyncFunction = functionKind(async () => {}), asyncGeneratorFunction = functionKind(async function* () {});
   const OBJECT = 0, ITEM = 1, EXTRA = 2; // the context in which a member is printed
 
-  // slot calls a method that checks an internal slot. It returns undefined for objects without that slot.
-  const slot = (method, v) => {
-    try { return method(v); } catch { return undefined; }
-  };
   const isInstance = (v, C) => {
     try { return v instanceof C; } catch { return false; }
   };
@@ -54,7 +50,8 @@
     // Listing the keys of a huge array takes more memory than the array, so its non-index members are not shown.
     if (withoutIndexes && v.length > 100000) return [];
     const names = p.ownKeys(v), out = [];
-    for (let i = 0; i < names.length; i++) {
+    const dense = withoutIndexes && v.length > 0 && names[v.length - 1] === `${v.length - 1}`; // indexes are first
+    for (let i = dense ? v.length : 0; i < names.length; i++) {
       if (withoutIndexes && isIndex(names[i])) continue;
       if (hidden || p.propertyIsEnumerable(v, names[i])) p.arrayPush(out, names[i]);
     }
@@ -105,8 +102,9 @@
   const list = (v) => (ctx, depth) => {
     const n = p.min(p.max(0, ctx.maxArrayLength), v.length), out = [];
     for (let i = 0; i < n; i++) {
-      if (!p.hasOwn(v, i)) return sparse(ctx, v, depth, n, out, i);
-      p.arrayPush(out, property(ctx, v, depth, i, ITEM));
+      const d = p.getOwnPropertyDescriptor(v, i);
+      if (d === undefined) return sparse(ctx, v, depth, n, out, i);
+      p.arrayPush(out, typeof d.value === 'number' ? primitive(ctx, d.value) : property(ctx, v, depth, i, ITEM, d));
     }
     if (v.length > n) p.arrayPush(out, remaining(v.length - n));
     return out;
@@ -241,15 +239,20 @@
     return `[${base}]`;
   };
 
-  const boxedBase = (ctx, v, keys, constructor, tag) => {
-    let type, inner = slot(p.numberValueOf, v);
-    if (inner !== undefined) type = 'Number';
-    else if ((inner = slot(p.stringValueOf, v)) !== undefined) {
+  const boxedBase = (ctx, v, k, keys, constructor, tag) => {
+    let type, inner;
+    const slotted = (wanted, method) => {
+      if (!internal.isKind(v, k, wanted, method)) return false;
+      inner = method(v);
+      return true;
+    };
+    if (slotted(kinds.number, p.numberValueOf)) type = 'Number';
+    else if (slotted(kinds.string, p.stringValueOf)) {
       type = 'String';
       p.arraySplice(keys, 0, inner.length); // its characters
-    } else if ((inner = slot(p.booleanValueOf, v)) !== undefined) type = 'Boolean';
-    else if ((inner = slot(bigintValueOf, v)) !== undefined) type = 'BigInt';
-    else if ((inner = slot(symbolValueOf, v)) !== undefined) type = 'Symbol';
+    } else if (slotted(kinds.boolean, p.booleanValueOf)) type = 'Boolean';
+    else if (slotted(kinds.bigint, bigintValueOf)) type = 'BigInt';
+    else if (slotted(kinds.symbol, symbolValueOf)) type = 'Symbol';
     else return undefined;
     let base = `[${type}`;
     if (type !== constructor) base += constructor === null ? ' (null prototype)' : ` (${constructor})`;
@@ -268,6 +271,7 @@
     if (typeof tag !== 'string' || (tag !== '' && (hidden ? p.hasOwn : p.propertyIsEnumerable)(v, toStringTag))) tag = '';
     let base = '', before = '', open = '{', close = '}', items = nothing, array = false, keys, kind = OBJECT, size;
     const iterable = iterator in v || constructor === null;
+    const k = internal.kind(v), slotted = (wanted, method) => internal.isKind(v, k, wanted, method);
     if (iterable && p.isArray(v)) {
       const head = constructor !== 'Array' || tag !== '' ? prefix(constructor, tag, 'Array', `(${v.length})`) : '';
       keys = keysOf(v, hidden, true);
@@ -277,12 +281,14 @@
       items = list(v);
       array = true;
       kind = EXTRA;
-    } else if (iterable && (size = slot(p.setSize, v)) !== undefined) {
+    } else if (iterable && slotted(kinds.set, p.setSize)) {
+      size = p.setSize(v);
       open = `${prefix(constructor, tag, 'Set', `(${size})`)}{`;
       keys = keysOf(v, hidden, false);
       if (size === 0 && keys.length === 0) return `${open}}`;
       items = setItems(v, size);
-    } else if (iterable && (size = slot(p.mapSize, v)) !== undefined) {
+    } else if (iterable && slotted(kinds.map, p.mapSize)) {
+      size = p.mapSize(v);
       open = `${prefix(constructor, tag, 'Map', `(${size})`)}{`;
       keys = keysOf(v, hidden, false);
       if (size === 0 && keys.length === 0) return `${open}}`;
@@ -298,7 +304,6 @@
       kind = EXTRA;
     } else {
       keys = keysOf(v, hidden, false);
-      const k = internal.kind(v);
       if (k === kinds.mapIterator || k === kinds.setIterator) {
         const name = k === kinds.mapIterator ? 'Map' : 'Set', both = inspecting.iteratorPart(v, 1) === 2;
         const own = tag === `${name} Iterator` ? '' : tag !== '' ? `${tag}] [` : '';
@@ -317,12 +322,12 @@
         if (k === kinds.args) open = '[Arguments] {';
         else if (tag !== '') open = `${prefix(constructor, tag, 'Object')}{`;
         if (keys.length === 0) return `${open}}`;
-      } else if (internal.isRegExp(v)) {
+      } else if (slotted(kinds.regexp, regexpSource) && v !== p.RegExp.prototype) {
         base = p.regexpToString(v);
         const head = prefix(constructor, tag, 'RegExp');
         if (head !== 'RegExp ') base = `${head}${base}`;
         if (keys.length === 0 || inspecting.beyond(ctx, depth)) return ctx.stylize(base, 'regexp');
-      } else if (slot(p.dateGetTime, v) !== undefined) {
+      } else if (slotted(kinds.date, p.dateGetTime)) {
         base = p.dateGetTime(v) !== p.dateGetTime(v) ? dateToString(v) : p.dateToISO(v);
         const head = prefix(constructor, tag, 'Date');
         if (head !== 'Date ') base = `${head}${base}`;
@@ -330,8 +335,8 @@
       } else if (k === kinds.error || internal.isError(v)) {
         base = inspecting.error(ctx, v, constructor, tag, keys);
         if (keys.length === 0) return base;
-      } else if (internal.isBuffer(v) || internal.isShared(v)) {
-        const head = prefix(constructor, tag, internal.isBuffer(v) ? 'ArrayBuffer' : 'SharedArrayBuffer');
+      } else if (slotted(kinds.buffer, p.bufferLength) || slotted(kinds.shared, p.sharedLength)) {
+        const head = prefix(constructor, tag, slotted(kinds.buffer, p.bufferLength) ? 'ArrayBuffer' : 'SharedArrayBuffer');
         if (typed && keys.length === 0) return `${head}{ byteLength: ${inspecting.number(v.byteLength, false)} }`;
         if (!typed) items = bytes(v);
         open = `${head}{`;
@@ -348,7 +353,7 @@
       } else if (k === kinds.module) {
         open = `${prefix(constructor, tag, 'Module')}{`;
         if (p.hasOwn(v, toStringTag)) open = '[Module: null prototype] {';
-      } else if ((base = boxedBase(ctx, v, keys, constructor, tag) ?? '') !== '') {
+      } else if ((base = boxedBase(ctx, v, k, keys, constructor, tag) ?? '') !== '') {
         if (keys.length === 0) return base;
       } else {
         const platform = internal.isPlatform(v), fields = platform ? inspecting.platform(v) : undefined;

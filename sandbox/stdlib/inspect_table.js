@@ -40,9 +40,7 @@
   const INDEX = '(index)', ITERATION = '(iteration index)', KEY = 'Key', VALUES = 'Values';
   inspecting.table = (data, properties) => {
     const count = [], first = [], second = [];
-    let size;
-    try { size = p.mapSize(data); } catch { /* not a Map */ }
-    if (size !== undefined) {
+    if (internal.has(data, internal.kinds.map, p.mapSize)) {
       p.mapForEach(data, (v, k) => {
         p.arrayPush(count, cell(count.length));
         p.arrayPush(first, cell(k));
@@ -50,8 +48,7 @@
       });
       return draw([ITERATION, KEY, VALUES], [count, first, second]);
     }
-    try { size = p.setSize(data); } catch { /* not a Set */ }
-    if (size !== undefined) {
+    if (internal.has(data, internal.kinds.set, p.setSize)) {
       p.setForEach(data, (v) => {
         p.arrayPush(count, cell(count.length));
         p.arrayPush(first, cell(v));

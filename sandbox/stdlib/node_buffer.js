@@ -97,7 +97,8 @@
   const fromArray = (list) => {
     const n = list.length > 0 ? Math.min(list.length, kMaxLength) : 0;
     const out = fresh(n);
-    for (let i = 0; i < n; i++) out[i] = list[i];
+    if (internal.isTyped(list)) out.set(list.length === n ? list : list.subarray(0, n));
+    else for (let i = 0; i < n; i++) out[i] = list[i];
     return out;
   };
   const fromObject = (o) => {
@@ -110,7 +111,7 @@
     from(value, encodingOrOffset, length) {
       if (typeof value === 'string') return bytesOf(value, encodingOf(typeof encodingOrOffset === 'string' ? encodingOrOffset : undefined));
       if (typeof value === 'object' && value !== null) {
-        if (internal.isBuffer(value) || internal.isShared(value)) {
+        if (!ArrayBuffer.isView(value) && (internal.isBuffer(value) || internal.isShared(value))) {
           let offset = encodingOrOffset === undefined ? 0 : +encodingOrOffset || 0;
           if (offset > value.byteLength) throw nodeError(RangeError, 'ERR_BUFFER_OUT_OF_BOUNDS', '"offset" is outside of buffer bounds');
           const most = value.byteLength - offset;

@@ -67,8 +67,8 @@
   };
 
   const tag = (v) => Object.prototype.toString.call(v).slice(8, -1);
-  const has = (get) => (v) => { try { get(v); return true; } catch { return false; } };
-  const boxed = (proto) => { const valueOf = proto.valueOf; return (v) => typeof v === 'object' && has(() => valueOf.call(v))(); };
+  const { kinds } = internal, has = (kind, method) => (v) => internal.has(v, kind, method);
+  const boxed = (kind, proto) => has(kind, p.uncurry(proto.valueOf));
   const typedTag = (v) => ArrayBuffer.isView(v) ? p.typedTag(v) : undefined;
   const types = {
     isAnyArrayBuffer: (v) => internal.isBuffer(v) || internal.isShared(v),
@@ -77,8 +77,8 @@
     isArrayBufferView: (v) => ArrayBuffer.isView(v),
     isTypedArray: (v) => typedTag(v) !== undefined,
     isDataView: (v) => ArrayBuffer.isView(v) && typedTag(v) === undefined,
-    isMap: has(p.mapSize), isSet: has(p.setSize), isDate: has(p.dateGetTime),
-    isWeakMap: has((v) => p.weakMapHas(v, {})), isWeakSet: has((v) => p.weakSetHas(v, {})),
+    isMap: has(kinds.map, p.mapSize), isSet: has(kinds.set, p.setSize), isDate: has(kinds.date, p.dateGetTime),
+    isWeakMap: has(kinds.weakMap, (v) => p.weakMapHas(v, {})), isWeakSet: has(kinds.weakSet, (v) => p.weakSetHas(v, {})),
     isRegExp: (v) => internal.isRegExp(v), isPromise: (v) => v instanceof Promise,
     isNativeError: (v) => tag(v) === 'Error' && v instanceof Error,
     isArgumentsObject: (v) => tag(v) === 'Arguments',
@@ -86,11 +86,16 @@
     isGeneratorFunction: (v) => typeof v === 'function' && (tag(v) === 'GeneratorFunction' || tag(v) === 'AsyncGeneratorFunction'),
     isGeneratorObject: (v) => tag(v) === 'Generator', isMapIterator: (v) => tag(v) === 'Map Iterator', isSetIterator: (v) => tag(v) === 'Set Iterator',
     isModuleNamespaceObject: (v) => tag(v) === 'Module', isProxy: (v) => internal.kind(v) === internal.kinds.proxy, isExternal: () => false,
-    isNumberObject: boxed(Number.prototype), isStringObject: boxed(String.prototype), isBooleanObject: boxed(Boolean.prototype),
-    isBigIntObject: boxed(BigInt.prototype), isSymbolObject: boxed(Symbol.prototype),
+    isNumberObject: boxed(kinds.number, Number.prototype), isStringObject: boxed(kinds.string, String.prototype), isBooleanObject: boxed(kinds.boolean, Boolean.prototype),
+    isBigIntObject: boxed(kinds.bigint, BigInt.prototype), isSymbolObject: boxed(kinds.symbol, Symbol.prototype),
     isCryptoKey: (v) => typeof CryptoKey === 'function' && v instanceof CryptoKey, isKeyObject: () => false,
   };
-  types.isBoxedPrimitive = (v) => types.isNumberObject(v) || types.isStringObject(v) || types.isBooleanObject(v) || types.isBigIntObject(v) || types.isSymbolObject(v);
+  types.isBoxedPrimitive = (v) => {
+    if (typeof v !== 'object' || v === null) return false;
+    const kind = internal.kind(v);
+    if (kind !== kinds.other) return kind >= kinds.number && kind <= kinds.symbol;
+    return types.isNumberObject(v) || types.isStringObject(v) || types.isBooleanObject(v) || types.isBigIntObject(v) || types.isSymbolObject(v);
+  };
   for (const name of ['Uint8Array', 'Uint8ClampedArray', 'Uint16Array', 'Uint32Array', 'Int8Array', 'Int16Array', 'Int32Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array']) {
     types['is' + name] = (v) => typedTag(v) === name;
   }

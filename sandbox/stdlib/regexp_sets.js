@@ -239,6 +239,19 @@
   // addSets gives the code RegExp with the flag v. It costs each new regular expression time, so only code that mentions
   // the flag has it.
   let added = false;
+  // rewritten is rewrite with the last results of short patterns: a literal in a loop makes a new object each time.
+  const last = new p.Map(), short = 1024, most = 32;
+  const rewritten = (text, letters) => {
+    if (text.length > short) return rewrite(text, letters);
+    const key = `${letters}/${text}`;
+    let out = p.mapGet(last, key);
+    if (out === undefined) {
+      out = rewrite(text, letters);
+      if (p.mapSize(last) === most) p.mapClear(last);
+      p.mapSet(last, key, out);
+    }
+    return out;
+  };
   internal.writtenPattern = (v) => p.weakMapGet(made, v);
   internal.addSets = () => {
     if (added) return;
@@ -258,7 +271,7 @@
       if (v < 0) return p.construct(native, [written, letters], target);
       const text = written === undefined ? '' : `${written}`;
       if (has(letters, 'u') || p.indexOf(letters, 'v', v + 1) >= 0) throw new p.SyntaxError(`Invalid flags supplied to RegExp constructor '${letters}'`);
-      const out = p.construct(native, [rewrite(text, letters), `${p.slice(letters, 0, v)}u${p.slice(letters, v + 1)}`], target);
+      const out = p.construct(native, [rewritten(text, letters), `${p.slice(letters, 0, v)}u${p.slice(letters, v + 1)}`], target);
       p.weakMapSet(made, out, text);
       return out;
     };

@@ -34,16 +34,14 @@
   };
   const tooDeep = (path) => { host(op.deep, path, 0, 0); }; // does not return
 
-  const is = (check, v) => {
-    try { return check(v) !== undefined; } catch { return false; }
-  };
   const collection = internal.collection = (v) => {
-    if (is(p.mapSize, v)) {
+    const kind = internal.kind(v);
+    if (internal.isKind(v, kind, internal.kinds.map, p.mapSize)) {
       const out = { __proto__: null };
       p.mapForEach(v, (value, k) => { out[typeof k === 'symbol' ? p.symbolToString(k) : `${k}`] = value; });
       return out;
     }
-    if (is(p.setSize, v)) {
+    if (internal.isKind(v, kind, internal.kinds.set, p.setSize)) {
       const out = [];
       p.setForEach(v, (value) => { p.arrayPush(out, value); });
       return out;

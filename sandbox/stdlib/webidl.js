@@ -178,11 +178,8 @@
   };
 
   // The following are brand checks, which a guest cannot spoof.
-  const brand = (check, v) => {
-    try { return check(v) !== undefined; } catch { return false; }
-  };
-  internal.isBuffer = (v) => isObject(v) && brand(p.bufferLength, v);
-  internal.isShared = (v) => isObject(v) && brand(p.sharedLength, v);
+  internal.isBuffer = (v) => internal.has(v, internal.kinds.buffer, p.bufferLength);
+  internal.isShared = (v) => internal.has(v, internal.kinds.shared, p.sharedLength);
   internal.isTyped = (v) => p.isView(v) && p.typedTag(v) !== undefined;
   const span = (v) => {
     if (p.isView(v)) {

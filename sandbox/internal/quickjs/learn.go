@@ -35,6 +35,18 @@ var samples = []struct {
 	{KindProxy, "new Proxy({}, {})"},
 	{KindPromise, "Promise.resolve(7)"},
 	{KindArray, "[]"},
+	{KindDate, "new Date()"},
+	{KindMap, "new Map()"},
+	{KindSet, "new Set()"},
+	{KindRegExp, "/x/"},
+	{KindArrayBuffer, "new ArrayBuffer(1)"},
+	{KindSharedArrayBuffer, "new SharedArrayBuffer(1)"},
+	{KindNumber, "Object(1)"},
+	{KindString, "Object('x')"},
+	{KindBoolean, "Object(true)"},
+	{KindBigInt, "Object(1n)"},
+	{KindSymbol, "Object(Symbol())"},
+	{KindWeakRef, "new WeakRef({})"},
 	{KindModuleNamespace, "globalThis.namespace"},
 }
 

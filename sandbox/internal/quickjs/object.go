@@ -18,6 +18,18 @@ const (
 	KindModuleNamespace
 	KindPlain // made by {} or a class, without further internal slots
 	KindArray
+	KindDate
+	KindMap
+	KindSet
+	KindRegExp
+	KindArrayBuffer
+	KindSharedArrayBuffer
+	KindNumber // an object around a number, and so on
+	KindString
+	KindBoolean
+	KindBigInt
+	KindSymbol
+	KindWeakRef
 )
 
 // Kind returns what v is. Guest memory is hostile: it may claim that an object is of any kind.

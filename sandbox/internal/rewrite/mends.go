@@ -371,8 +371,8 @@ func (f *finder) hash() hashFacts {
 }
 
 // mixed returns what stands in place of a factor. It multiplies by 2^32 divided by the golden ratio (Knuth, The Art of
-// Computer Programming, volume 3, section 6.4), which spreads the bits upwards, and folds the upper half onto the lower.
-// The product that follows is by one.
+// Computer Programming, volume 3, section 6.4), which spreads the bits upwards, and folds the upper half onto the
+// lower. The product that follows is by one.
 func (w *rewriter) mixed() []byte {
 	const golden, half = -0x61c88647, 16
 	a := w.assemble().i32(golden).op(wasm.I32Mul).setGlobal(globalScratch).getGlobal(globalScratch)
