@@ -189,9 +189,36 @@
     signal?.addEventListener('abort', given, { once: true });
   });
 
+  // Fifo is a queue. Unlike the shift of an array, which moves the elements that remain, its shift takes constant time.
+  const Fifo = internal.Fifo = class {
+    #items = []; #at = 0;
+    get length() { return this.#items.length - this.#at; }
+    push(v) { this.#items.push(v); }
+    unshift(v) {
+      if (this.#at > 0) this.#items[--this.#at] = v;
+      else this.#items.unshift(v);
+    }
+    shift() {
+      const v = this.#items[this.#at];
+      this.#items[this.#at++] = undefined;
+      if (2 * this.#at >= this.#items.length) {
+        this.#items = this.#items.slice(this.#at);
+        this.#at = 0;
+      }
+      return v;
+    }
+    items() { return this.#items.slice(this.#at); }
+    take() { // empties the queue and returns what was in it
+      const all = this.items();
+      this.#items = [];
+      this.#at = 0;
+      return all;
+    }
+  };
+
   const on = (emitter, type, { signal, close = [] } = {}) => {
     if (signal?.aborted) throw aborted(signal);
-    const values = [], waiting = [];
+    const values = new Fifo(), waiting = [];
     let ended = false, failure;
     const push = (...args) => { if (waiting.length > 0) waiting.shift().resolve({ value: args, done: false }); else values.push(args); };
     const fail = (e) => { failure = e; if (waiting.length > 0) { waiting.shift().reject(e); failure = undefined; } finish(); };

@@ -16,7 +16,7 @@
 
   let entangle;
   class MessagePort extends EventTarget {
-    #other; #queue = []; #started = false; #closed = false; #handlers = {}; #listeners = new Map();
+    #other; #queue = new internal.Fifo(); #started = false; #closed = false; #handlers = {}; #listeners = new Map();
     static { entangle = (a, b) => { a.#other = b; b.#other = a; }; }
     constructor(key) { super(); internal.illegal(key); }
     postMessage(message, options) {

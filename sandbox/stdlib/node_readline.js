@@ -127,19 +127,12 @@
     getCursorPos() { return { rows: 0, cols: this.cursor }; }
     [Symbol.asyncIterator]() {
       const readers = [];
-      let ended = this.closed, lines = [], at = 0;
-      const take = () => {
-        const line = lines[at++];
-        if (at === lines.length) {
-          lines = [];
-          at = 0;
-        }
-        return line;
-      };
+      const lines = new internal.Fifo();
+      let ended = this.closed;
       this.on('line', (line) => { if (readers.length > 0) readers.shift()({ value: line, done: false }); else lines.push(line); });
       this.on('close', () => { ended = true; for (const give of readers.splice(0)) give({ value: undefined, done: true }); });
       return {
-        next: () => lines.length > 0 ? Promise.resolve({ value: take(), done: false })
+        next: () => lines.length > 0 ? Promise.resolve({ value: lines.shift(), done: false })
           : ended ? Promise.resolve({ value: undefined, done: true }) : new Promise((give) => { readers.push(give); }),
         return: () => { this.close(); return Promise.resolve({ value: undefined, done: true }); },
         [Symbol.asyncIterator]() { return this; },

@@ -68,7 +68,7 @@
   Object.setPrototypeOf(Readable, Stream);
   const readableState = (stream, options) => {
     const objectMode = !!(options.objectMode || options.readableObjectMode);
-    stream._r = { queue: [], size: 0, objectMode, mark: mark(options, 'readable', objectMode), flowing: null, reading: false, asking: true, eof: false, ended: false, pumping: false, pipes: [], decoder: null, encoding: null };
+    stream._r = { queue: new internal.Fifo(), size: 0, objectMode, mark: mark(options, 'readable', objectMode), flowing: null, reading: false, asking: true, eof: false, ended: false, pumping: false, pipes: [], decoder: null, encoding: null };
     if (options.encoding) stream.setEncoding(options.encoding);
   };
 
@@ -173,11 +173,15 @@
       let chunk;
       if (r.objectMode) chunk = r.queue.shift();
       else {
-        const all = r.decoder ? r.queue.join('') : r.queue.length === 1 ? r.queue[0] : Buffer.concat(r.queue);
+        const list = r.queue.take(), all = r.decoder ? list.join('') : list.length === 1 ? list[0] : Buffer.concat(list);
         if (n !== undefined && n < all.length) {
           chunk = all.slice(0, n);
-          r.queue = [all.slice(n)];
-        } else if (n !== undefined && n > all.length && !r.eof) { more(this); return null; } else { chunk = all; r.queue = []; }
+          r.queue.push(all.slice(n));
+        } else if (n !== undefined && n > all.length && !r.eof) {
+          r.queue.push(all);
+          more(this);
+          return null;
+        } else chunk = all;
       }
       r.size -= sizeOf(chunk, r.objectMode);
       if (r.flowing !== true) this.emit('data', chunk);
@@ -190,8 +194,8 @@
       const r = this._r;
       r.decoder = new StringDecoder(encoding);
       r.encoding = r.decoder.encoding;
-      const text = r.queue.map((c) => r.decoder.write(c)).join('');
-      r.queue = text === '' ? [] : [text];
+      const text = r.queue.take().map((c) => r.decoder.write(c)).join('');
+      if (text !== '') r.queue.push(text);
       r.size = text.length;
       return this;
     },
@@ -279,7 +283,7 @@
     });
   };
   const commonState = { highWaterMark: (x) => x.mark, length: (x) => x.size, destroyed: (_, s) => s.destroyed, closed: (_, s) => s.closed, errored: (_, s) => s.errored, autoDestroy: (_, s) => s._autoDestroy, emitClose: (_, s) => s._emitClose, sync: () => false };
-  stateView(Readable.prototype, '_readableState', '_r', { ...commonState, flowing: (r) => r.flowing, ended: (r) => r.eof, endEmitted: (r) => r.ended, reading: (r) => r.reading, buffer: (r) => r.queue, encoding: (r) => r.encoding, decoder: (r) => r.decoder, pipes: (r) => r.pipes.map(({ to }) => to) });
+  stateView(Readable.prototype, '_readableState', '_r', { ...commonState, flowing: (r) => r.flowing, ended: (r) => r.eof, endEmitted: (r) => r.ended, reading: (r) => r.reading, buffer: (r) => r.queue.items(), encoding: (r) => r.encoding, decoder: (r) => r.decoder, pipes: (r) => r.pipes.map(({ to }) => to) });
   // iterated returns the methods of a stream that reads from an iterable.
   const iterated = (source) => {
     const waits = typeof source[Symbol.asyncIterator] === 'function';

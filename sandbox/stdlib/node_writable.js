@@ -18,7 +18,7 @@
   Object.setPrototypeOf(Writable, Stream);
   const writableState = (stream, options) => {
     const objectMode = !!(options.objectMode || options.writableObjectMode);
-    stream._w = { queue: [], size: 0, objectMode, mark: mark(options, 'writable', objectMode), writing: false, needDrain: false, ending: false, finished: false, corked: 0, decode: options.decodeStrings !== false, encoding: options.defaultEncoding ?? 'utf8', finalising: false, ends: [], pending: 0, working: false, settling: false, begin: () => { work(stream); finishMaybe(stream, true); } };
+    stream._w = { queue: new internal.Fifo(), size: 0, objectMode, mark: mark(options, 'writable', objectMode), writing: false, needDrain: false, ending: false, finished: false, corked: 0, decode: options.decodeStrings !== false, encoding: options.defaultEncoding ?? 'utf8', finalising: false, ends: [], pending: 0, working: false, settling: false, begin: () => { work(stream); finishMaybe(stream, true); } };
   };
 
   // A write that is over while _write runs calls back in the next tick, and only if somebody waits for it.
@@ -73,7 +73,7 @@
     const w = s._w;
     if (w.writing) return;
     const e = (method) => s.errored ?? nodeError(Error, 'ERR_STREAM_DESTROYED', `Cannot call ${method} after a stream was destroyed`);
-    for (const entry of w.queue.splice(0)) {
+    for (const entry of w.queue.take()) {
       w.size -= entry.size;
       w.pending--;
       entry.done?.(e('write'));
@@ -86,7 +86,7 @@
     if (w.writing || w.working || w.corked > 0 || s.destroyed || s._constructing) return;
     w.working = true;
     try {
-      if (s._writev && w.queue.length > 1) dispatch(s, w.queue.splice(0));
+      if (s._writev && w.queue.length > 1) dispatch(s, w.queue.take());
       else while (w.queue.length > 0 && !w.writing) {
         const entry = w.queue.shift();
         dispatch(s, [entry], entry.chunk, entry.encoding);
