@@ -286,7 +286,7 @@ var hostArguments = map[string][]string{
 		"'brotli-decompress', 0, 1 << 30, cycle(FULL, 0x0b, 0x06), 1"},
 
 	"fs.stat":     {"'/a'", "str(FULL)"},
-	"fs.read":     {"'/big'", "str(1024, '/a')"},
+	"fs.read":     {"'/big'", "str(1024, '/a')", "'/big', 5, 2 ** 31 - 1", "'/a', -1, -1"},
 	"fs.write":    {"'/new', -2, buf(9)", "'/new', -1, buf(FULL)", "'/new', 2 ** 31 - 1, buf(FULL)"},
 	"fs.truncate": {"'/a', 1", "'/a', 16 * M - 9", "'/a', 2 ** 31 - 1"},
 	"fs.mkdir":    {"'/d', true", "str(1024, '/a'), true"},

@@ -64,19 +64,7 @@
       internal.need(arguments.length, 2, 'FormData.set');
       name = internal.usv(name);
       value = make(value, filename, arguments.length > 2);
-      const list = [];
-      let done = false;
-      for (let i = 0; i < this.#list.length; i += 2) {
-        if (this.#list[i] === name && done) continue;
-        p.arrayPush(list, this.#list[i]);
-        p.arrayPush(list, this.#list[i] === name ? value : this.#list[i + 1]);
-        done = done || this.#list[i] === name;
-      }
-      if (!done) {
-        p.arrayPush(list, name);
-        p.arrayPush(list, value);
-      }
-      this.#list = list;
+      this.#list = internal.setPair(this.#list, name, value, (x) => x === name);
     }
   }
   // make converts an entry's value: a blob becomes a file.

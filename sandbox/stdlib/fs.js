@@ -267,8 +267,10 @@
       length ??= buffer.byteLength - offset;
       if (offset < 0 || offset > buffer.byteLength) throw internal.nodeOutOfRange('offset', `>= 0 && <= ${buffer.byteLength}`, offset);
       if (length < 0 || length > buffer.byteLength - offset) throw internal.nodeOutOfRange('length', `>= 0 && <= ${buffer.byteLength - offset}`, length);
-      const data = contentOf(f), at = f.device === 0 ? f.at : typeof position === 'number' || typeof position === 'bigint' ? Number(position) : f.at;
-      const part = data.subarray(at, at + length);
+      if (typeof position === 'number' && position < -1) throw internal.nodeOutOfRange('position', `>= -1 && <= ${Number.MAX_SAFE_INTEGER}`, position);
+      const at = f.device === 0 ? f.at : typeof position === 'number' && position >= 0 || typeof position === 'bigint' ? Number(position) : f.at;
+      const part = f.device === undefined ? new Uint8Array(call('read', 'read', f.path, Math.min(at, 2 ** 31 - 1), Math.min(length, 2 ** 31 - 1)))
+        : contentOf(f).subarray(at, at + length);
       new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength).set(part, offset);
       if (f.device === 0 || position === undefined || position === null || position === -1) f.at = at + part.length;
       return part.length;

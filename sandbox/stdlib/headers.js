@@ -42,7 +42,8 @@
     if (h.guard !== 'request-no-cors') return true;
     return value === undefined ? name === 'content-type' || simple(name, '') : simple(name, value);
   };
-  const equal = (list, i, name) => p.toLowerCase(list[i]) === name;
+  const fits = (name, lower) => name === lower || name.length === lower.length && p.toLowerCase(name) === lower;
+  const equal = (list, i, name) => fits(list[i], name);
 
   class Headers {
     #h = { __proto__: null, list: [], guard: 'none', sorted: null };
@@ -89,23 +90,7 @@
       value = valueOf(value, 'set');
       const lower = p.toLowerCase(name);
       if (!allowed(h, lower, value)) return;
-      const list = [];
-      let done = false;
-      for (let i = 0; i < h.list.length; i += 2) {
-        if (!equal(h.list, i, lower)) {
-          p.arrayPush(list, h.list[i]);
-          p.arrayPush(list, h.list[i + 1]);
-        } else if (!done) {
-          p.arrayPush(list, h.list[i]);
-          p.arrayPush(list, value);
-          done = true;
-        }
-      }
-      if (!done) {
-        p.arrayPush(list, name);
-        p.arrayPush(list, value);
-      }
-      change(h, list);
+      change(h, internal.setPair(h.list, name, value, (x) => fits(x, lower)));
     }
   }
   const has = (h, lower) => {

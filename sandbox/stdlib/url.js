@@ -3,7 +3,7 @@
   'use strict';
   const { p } = internal;
   const HREF = 0, ORIGIN = 1, PROTOCOL = 2, USERNAME = 3, PASSWORD = 4, HOST = 5, HOSTNAME = 6, PORT = 7, PATHNAME = 8, SEARCH = 9, HASH = 10;
-  let paramsOf, attach, refresh;
+  let paramsOf, attach, refresh, queryOf;
 
   const parse = (url, base) => internal.sync('url.parse', internal.usv(url), base === undefined ? null : internal.usv(base));
   const invalid = (url, base) => {
@@ -16,8 +16,17 @@
   };
 
   class URL {
-    #parts;
+    #kept;
     #params = null;
+    #stale = false; // the parameters have changed since
+    get #parts() {
+      if (this.#stale) {
+        this.#stale = false;
+        this.#set('search', queryOf(this.#params));
+      }
+      return this.#kept;
+    }
+    set #parts(parts) { this.#kept = parts; }
     constructor(url, base = undefined) {
       internal.need(arguments.length, 1, 'URL', ['url']);
       this.#parts = url === internal.key ? base : parse(url, base);
@@ -37,6 +46,7 @@
       if (parts !== null) this.#parts = parts;
     }
     #reread() {
+      this.#stale = false;
       if (this.#params !== null) refresh(this.#params, p.slice(this.#parts[SEARCH], 1));
     }
     get href() { return this.#parts[HREF]; }
@@ -68,7 +78,7 @@
       this.#reread();
     }
     get searchParams() {
-      if (this.#params === null) this.#params = attach((query) => { this.#set('search', query); }, p.slice(this.#parts[SEARCH], 1));
+      if (this.#params === null) this.#params = attach(() => { this.#stale = true; }, p.slice(this.#parts[SEARCH], 1));
       return this.#params;
     }
     get hash() { return this.#parts[HASH]; }
@@ -96,6 +106,7 @@
     static {
       paramsOf = (o) => o.#list;
       refresh = (o, query) => { o.#list = internal.sync('form.parse', query); };
+      queryOf = (params) => text(params.#list);
       attach = (update, query) => {
         const params = new URLSearchParams(internal.key);
         refresh(params, query);
@@ -104,7 +115,7 @@
       };
     }
     #parse(text) { this.#list = internal.sync('form.parse', p.startsWith(text, '?') ? p.slice(text, 1) : text); }
-    #changed() { if (this.#update !== null) this.#update(text(this.#list)); }
+    #changed() { if (this.#update !== null) this.#update(); }
     get size() { return this.#list.length / 2; }
     append(name, value) {
       this.#list;
@@ -158,19 +169,7 @@
       internal.need(arguments.length, 2, 'URLSearchParams.set', ['name', 'value']);
       name = internal.usv(name);
       value = internal.usv(value);
-      const list = this.#list, kept = [];
-      let done = false;
-      for (let i = 0; i < list.length; i += 2) {
-        if (list[i] === name && done) continue;
-        p.arrayPush(kept, list[i]);
-        p.arrayPush(kept, list[i] === name ? value : list[i + 1]);
-        done = done || list[i] === name;
-      }
-      if (!done) {
-        p.arrayPush(kept, name);
-        p.arrayPush(kept, value);
-      }
-      this.#list = kept;
+      this.#list = internal.setPair(this.#list, name, value, (x) => x === name);
       this.#changed();
     }
     sort() {

@@ -177,6 +177,28 @@
     return out;
   };
 
+  // setPair sets the first of the values in a list of names and values whose names fit, drops the others, and adds the
+  // pair to the end if no name fits. It returns the list, or a new one if it drops values.
+  internal.setPair = (list, name, value, fits) => {
+    let i = 0;
+    while (i < list.length && !fits(list[i])) i += 2;
+    if (i === list.length) {
+      p.arrayPush(list, name);
+      p.arrayPush(list, value);
+      return list;
+    }
+    list[i + 1] = value; // an element of its own, so no setter is called
+    let kept;
+    for (let j = i += 2; j < list.length; j += 2) {
+      if (!fits(list[j])) {
+        if (kept === undefined) continue;
+        p.arrayPush(kept, list[j]);
+        p.arrayPush(kept, list[j + 1]);
+      } else if (kept === undefined) kept = p.arraySlice(list, 0, j);
+    }
+    return kept ?? list;
+  };
+
   // The following are brand checks, which a guest cannot spoof.
   internal.isBuffer = (v) => internal.has(v, internal.kinds.buffer, p.bufferLength);
   internal.isShared = (v) => internal.has(v, internal.kinds.shared, p.sharedLength);

@@ -64,8 +64,8 @@ func (f *FS) statOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value
 	return c.NewJSON([]any{n.folder, len(n.data), modified, mode, n.inode})
 }
 
-// readOp answers fs.read(path): it returns the content.
-func (f *FS) readOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value, error) {
+// readOp answers fs.read(path, from, most): it returns the content, or at most so many bytes of it.
+func (f *FS) readOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Value, error) {
 	n := f.nodes[p]
 	if n == nil {
 		return c.NewString(f.through(p))
@@ -73,7 +73,13 @@ func (f *FS) readOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value
 	if n.folder {
 		return c.NewString("EISDIR")
 	}
-	return c.NewBytes(n.data)
+	from, part := a[0].Int()
+	most, bounded := a[1].Int()
+	if !part || !bounded {
+		return c.NewBytes(n.data)
+	}
+	begin := min(max(int(from), 0), len(n.data))
+	return c.NewBytes(n.data[begin:min(begin+max(int(most), 0), len(n.data))])
 }
 
 // writeOp answers fs.write(path, at, bytes).
