@@ -40,29 +40,14 @@
         }
         return out;
       }
-      case 'ascii': case 'latin1': {
-        const out = fresh(s.length);
-        for (let i = 0; i < s.length; i++) out[i] = s.charCodeAt(i);
-        return out;
-      }
+      case 'ascii': encoding = 'latin1'; // the low byte of each unit // falls through
       default: return s === '' ? fresh(0) : wrap(new Uint8Array(internal.sync('buffer.decode', encoding, s)));
     }
-  };
-  const units = (b, from, to, mask) => {
-    let out = '';
-    for (let i = from; i < to; i += 4096) {
-      const part = [];
-      for (let j = i; j < to && j < i + 4096; j++) part.push(b[j] & mask);
-      out += String.fromCharCode.apply(null, part);
-    }
-    return out;
   };
   const stringOf = (b, encoding) => {
     if (b.length === 0) return '';
     switch (encoding) {
       case 'utf8': return internal.sync('text.decode', 'utf-8', 2, '', internal.bufferOf(b));
-      case 'latin1': return units(b, 0, b.length, 255);
-      case 'ascii': return units(b, 0, b.length, 127);
       case 'utf16le': {
         let out = '';
         for (let i = 0; i + 1 < b.length; i += 8192) {
@@ -153,16 +138,7 @@
           if (n > 1 && value[n - 1] === '=') n--;
           return n * 3 >>> 2;
         }
-        default: {
-          let n = 0;
-          for (let i = 0; i < value.length; i++) {
-            const c = value.charCodeAt(i);
-            if (c < 0x80) n++;
-            else if (c < 0x800) n += 2;
-            else if (c >= 0xd800 && c < 0xdc00 && (value.charCodeAt(i + 1) & 0xfc00) === 0xdc00) { n += 4; i++; } else n += 3;
-          }
-          return n;
-        }
+        default: return internal.encodeText(value).byteLength;
       }
     },
     compare(a, b) {
@@ -200,7 +176,13 @@
 
   const order = (a, b) => {
     const n = Math.min(a.length, b.length);
-    for (let i = 0; i < n; i++) if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
+    let i = 0;
+    if (n >= 64 && a.byteOffset % 4 === 0 && b.byteOffset % 4 === 0) { // by words
+      const x = new Uint32Array(a.buffer, a.byteOffset, n >>> 2), y = new Uint32Array(b.buffer, b.byteOffset, n >>> 2);
+      while (i < x.length && x[i] === y[i]) i++;
+      i *= 4;
+    }
+    for (; i < n; i++) if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
     return a.length < b.length ? -1 : a.length > b.length ? 1 : 0;
   };
   const bound = (name, v, most, otherwise) => {
@@ -239,6 +221,7 @@
     const last = b.length - value.length;
     if (!forward) at = Math.min(at, last);
     for (let i = at; forward ? i <= last : i >= 0; i += forward ? 1 : -1) {
+      if (forward && (i = typed.indexOf.call(b, value[0], i)) < 0 || i > last) return -1;
       if (step === 2 && i % 2) continue;
       let j = 0;
       while (j < value.length && b[i + j] === value[j]) j++;
@@ -249,7 +232,13 @@
 
   const swap = (b, width) => {
     if (b.length % width) throw nodeError(RangeError, 'ERR_INVALID_BUFFER_SIZE', `Buffer size must be a multiple of ${width * 8}-bits`);
-    for (let i = 0; i < b.length; i += width) typed.reverse.call(b.subarray(i, i + width));
+    for (let i = 0; i < b.length; i += width) {
+      for (let j = i, k = i + width - 1; j < k; j++, k--) {
+        const c = b[j];
+        b[j] = b[k];
+        b[k] = c;
+      }
+    }
     return b;
   };
 
@@ -317,16 +306,21 @@
     fill(value, offset, end, encoding) {
       if (typeof offset === 'string') { encoding = offset; offset = end = undefined; }
       if (typeof end === 'string') { encoding = end; end = undefined; }
-      offset = bound('offset', offset, this.length, 0);
+      if (offset === undefined) end = undefined;
+      else if (typeof offset !== 'number') throw wrongType('offset', 'of type number', offset);
+      else if (!(offset >= 0)) throw outOfRange('offset', `>= 0 && <= ${kMaxLength}`, offset);
+      offset ??= 0;
       end = bound('end', end, this.length, this.length);
       if (offset >= end) return this;
       if (typeof value === 'string') {
         encoding = encodingOf(encoding);
         value = value === '' ? 0 : bytesOf(value, encoding);
-        if (value !== 0 && value.length === 0) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'value' is invalid.${kind(arguments[0])}`);
+        if (value !== 0 && value.length === 0) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'value' is invalid. Received ${internal.inspect(arguments[0])}`);
       } else if (typeof value === 'boolean') value = +value;
       if (typeof value === 'object' && value !== null && value.length > 0) {
-        for (let i = offset, j = 0; i < end; i++, j = (j + 1) % value.length) this[i] = value[j];
+        let done = Math.min(value.length, end - offset);
+        for (let i = 0; i < done; i++) this[offset + i] = value[i];
+        for (; done < end - offset; done *= 2) typed.copyWithin.call(this, offset + done, offset, Math.min(offset + done, end - done));
       } else typed.fill.call(this, typeof value === 'object' && value !== null ? 0 : value & 255, offset, end);
       return this;
     },

@@ -33,26 +33,38 @@
       if (big) {
         if (typeof value !== 'bigint') throw wrongType('value', 'of type bigint', value);
         if (value < min || value > max) throw outOfRange('value', min === 0n ? '>= 0n and < 2n ** 64n' : '>= -(2n ** 63n) and < 2n ** 63n', value);
-      } else {
-        value = +value;
-        if (min !== undefined && (value > max || value < min)) {
-          place(this, offset, width);
-          throw outOfRange('value', span(min, max), value);
-        }
-      }
+      } else value = +value;
       set.call(dataView(this), place(this, offset, width), value, little);
       return offset + width;
     });
     for (const what of ['read', 'write']) alias(what + name, what + name.replace('UInt', 'Uint'));
   };
-  fixed('UInt8', 1, 'Uint8', false, 0, 255);
-  fixed('Int8', 1, 'Int8', false, -128, 127);
+  // integer is fixed for one, two and four bytes, without a DataView.
+  const integer = (name, width, signed, little) => {
+    const max = 2 ** (signed ? 8 * width - 1 : 8 * width) - 1, min = signed ? -max - 1 : 0, unused = 32 - 8 * width;
+    const read = width === 1 ? (v, at) => v[at]
+      : width === 2 ? (v, at) => (little ? v[at] | v[at + 1] << 8 : v[at] << 8 | v[at + 1])
+        : (v, at) => (little ? v[at] | v[at + 1] << 8 | v[at + 2] << 16 | v[at + 3] << 24 : v[at] << 24 | v[at + 1] << 16 | v[at + 2] << 8 | v[at + 3]);
+    define(proto, 'read' + name, function (offset = 0) {
+      if (typeof offset !== 'number' || this[offset] === undefined || this[offset + width - 1] === undefined) place(this, offset, width);
+      const v = read(this, offset) << unused;
+      return signed ? v >> unused : v >>> unused;
+    });
+    define(proto, 'write' + name, function (value, offset = 0) {
+      value = +value;
+      if (width === 1 && typeof offset !== 'number') place(this, offset, width);
+      if (value > max || value < min) throw outOfRange('value', span(min, max), value);
+      place(this, offset, width);
+      for (let i = 0; i < width; i++) this[little ? offset + i : offset + width - 1 - i] = value >>> 8 * i;
+      return offset + width;
+    });
+    for (const what of ['read', 'write']) alias(what + name, what + name.replace('UInt', 'Uint'));
+  };
+  integer('UInt8', 1, false, false);
+  integer('Int8', 1, true, false);
   for (const little of [true, false]) {
     const end = little ? 'LE' : 'BE';
-    fixed('UInt16' + end, 2, 'Uint16', little, 0, 65535);
-    fixed('Int16' + end, 2, 'Int16', little, -32768, 32767);
-    fixed('UInt32' + end, 4, 'Uint32', little, 0, 4294967295);
-    fixed('Int32' + end, 4, 'Int32', little, -2147483648, 2147483647);
+    for (const width of [2, 4]) for (const signed of [false, true]) integer(`${signed ? 'Int' : 'UInt'}${8 * width}${end}`, width, signed, little);
     fixed('BigUInt64' + end, 8, 'BigUint64', little, 0n, 2n ** 64n - 1n);
     fixed('BigInt64' + end, 8, 'BigInt64', little, -(2n ** 63n), 2n ** 63n - 1n);
     fixed('Float' + end, 4, 'Float32', little);

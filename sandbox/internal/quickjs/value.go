@@ -193,6 +193,17 @@ func (t Text) Append(out []byte) []byte {
 	return out
 }
 
+// AppendLow appends the low byte of each unit.
+func (t Text) AppendLow(out []byte) []byte {
+	if !t.wide {
+		return append(out, t.raw...)
+	}
+	for i := 0; i+1 < len(t.raw); i += 2 {
+		out = append(out, t.raw[i])
+	}
+	return out
+}
+
 func appendLatin1(out, b []byte) []byte {
 	for _, c := range b {
 		out = utf8.AppendRune(out, rune(c))

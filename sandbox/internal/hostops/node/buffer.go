@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"unicode/utf8"
 
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -33,19 +34,56 @@ func bufferEncode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		return c.NewBase64(base64.StdEncoding, b)
 	case "base64url":
 		return c.NewBase64(base64.RawURLEncoding, b)
+	case "latin1", "ascii":
+		return newLatin1(c, b, encoding == "ascii")
 	}
 	return 0, hostops.ErrForged
 }
 
+// newLatin1 returns a string with a character for each byte, of which ASCII has the lower seven bits.
+func newLatin1(c *hostops.Call, b []byte, ascii bool) (quickjs.Value, error) {
+	out := hostops.Buffer{C: c}
+	if err := out.Room(2 * len(b)); err != nil {
+		return 0, err
+	}
+	err := c.Pieces(b, 1, func(piece []byte) error {
+		for _, unit := range piece {
+			if ascii {
+				unit &= 0x7f
+			}
+			out.B = utf8.AppendRune(out.B, rune(unit))
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return c.NewString(hostops.StringOf(out.B))
+}
+
 // bufferDecode answers buffer.decode(encoding, text): it returns bytes. As in Node, hex ends at the first pair that
-// is not hexadecimal, and base64 skips characters of neither alphabet and ends at the first "=".
+// is not hexadecimal, base64 skips characters of neither alphabet and ends at the first "=", and latin1 takes the low
+// byte of each UTF-16 unit.
 func bufferDecode(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	encoding, _ := c.Word(a[0], 16)
 	t, ok := c.In.Text(a[1])
-	if !ok || encoding != "hex" && encoding != "base64" && encoding != "base64url" {
+	if !ok || encoding != "hex" && encoding != "base64" && encoding != "base64url" && encoding != "latin1" {
 		return 0, hostops.ErrForged
 	}
 	out := hostops.Buffer{C: c}
+	if encoding == "latin1" {
+		if err := out.Room(t.Len()); err != nil {
+			return 0, err
+		}
+		err := c.Parts(t, 1, func(part quickjs.Text) error {
+			out.B = part.AppendLow(out.B)
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		return c.NewBytes(out.B)
+	}
 	if err := out.Room(t.Len()/4*3 + 3); err != nil {
 		return 0, err
 	}
