@@ -151,8 +151,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]st
 		in.StartAfter = aws.String(s.prefix + after)
 	}
 	var keys []string
-	for pages := s3.NewListObjectsV2Paginator(s.client, in); pages.HasMorePages() && len(keys) < limit; {
-		page, err := pages.NextPage(ctx)
+	for page, err := range Pages(ctx, s.client, in) {
 		if err != nil {
 			return nil, fmt.Errorf("list objects: %w", err)
 		}
@@ -161,6 +160,9 @@ func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]st
 				keys = append(keys, strings.TrimPrefix(aws.ToString(o.Key), s.prefix))
 			}
 		}
+		if len(keys) == limit {
+			break
+		}
 	}
 	return keys, nil
 }
@@ -168,8 +170,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]st
 // Size returns the number of bytes of the objects with a prefix.
 func (s *Store) Size(ctx context.Context, prefix string) (bytes int64, err error) {
 	in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(s.prefix + prefix)}
-	for pages := s3.NewListObjectsV2Paginator(s.client, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
+	for page, err := range Pages(ctx, s.client, in) {
 		if err != nil {
 			return 0, fmt.Errorf("list objects: %w", err)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/airlock-run/airlock/infra/s3objects"
 )
 
 // Place returns the bucket, the prefix and the server.
@@ -51,12 +53,10 @@ func (s *Store) Names(ctx context.Context, day string, since time.Time, fn func(
 // request for about 1,000 names.
 func (s *Store) Recent(ctx context.Context, since time.Time, fn func(day string, names []string) error) error {
 	prefix := s.root(executions + dayMark)
-	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{
+	for page, err := range s3objects.Pages(ctx, s.client, &s3.ListObjectsV2Input{
 		Bucket: &s.cfg.Bucket, Prefix: &prefix,
 		StartAfter: aws.String(s.keyBefore(since.UTC().Format(time.DateOnly), since)),
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}) {
 		if err != nil {
 			return fmt.Errorf("list records: %w", err)
 		}

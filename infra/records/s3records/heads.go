@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -21,10 +22,8 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	}
 	gone := s.expiry(ctx)
 	var heads []audit.Head
-	pages := s3.NewListObjectsV2Paginator(s.client,
-		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for page, err := range s3objects.Pages(ctx, s.client,
+		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))}) {
 		if err != nil {
 			return nil, fmt.Errorf("read the heads of the writers: %w", err)
 		}
@@ -45,6 +44,9 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 			}
 			return nil
 		})
+		if err == nil && len(heads) > maxHeads {
+			err = fmt.Errorf("there are more than %d", maxHeads)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read the heads of the writers: %w", err)
 		}

@@ -19,6 +19,8 @@ const (
 	maxReads = 1000
 	// maxKeys is the number of keys above which a step back in time is made smaller.
 	maxKeys = 2000
+	// maxSecond bounds the keys of one second, which are read at once.
+	maxSecond = 200_000
 )
 
 // List returns records newest first, by their IDs. S3 lists forwards only, so List goes back in time in steps that
@@ -99,7 +101,9 @@ func (w *walk) day(ctx context.Context, day, high string) error {
 			if more, whole, err = w.keys(ctx, day, keys[len(keys)-1], high, maxKeys); err != nil {
 				return err
 			}
-			keys = append(keys, more...)
+			if keys = append(keys, more...); len(keys) > maxSecond {
+				return fmt.Errorf("more than %d records begin within a second of %s", maxSecond, day)
+			}
 		}
 		slices.Reverse(keys)
 		if err := w.take(ctx, day, keys); err != nil {

@@ -19,6 +19,13 @@ import (
 // readers bounds the concurrent requests of one call.
 const readers = s3objects.MaxConns
 
+// The most that is kept in memory of a bucket's lists.
+const (
+	maxDays  = 40_000 // a century
+	maxHeads = 1_000_000
+	maxMoves = 1_000_000
+)
+
 // Get returns the record with an ID, from the bucket or the spool; audit.ErrNotFound means that there is none,
 // audit.ErrAltered that it was changed. An ID without a time in it costs a look into every day.
 func (s *Store) Get(ctx context.Context, id string) (audit.Record, error) {
@@ -82,11 +89,9 @@ func (s *Store) line(ctx context.Context, id string) ([]byte, error) {
 func (s *Store) days(ctx context.Context) ([]string, error) {
 	var days []string
 	prefix := s.root(executions + dayMark)
-	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{
+	for page, err := range s3objects.Pages(ctx, s.client, &s3.ListObjectsV2Input{
 		Bucket: &s.cfg.Bucket, Prefix: &prefix, Delimiter: aws.String("/"),
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}) {
 		if err != nil {
 			return nil, err
 		}
@@ -95,6 +100,9 @@ func (s *Store) days(ctx context.Context) ([]string, error) {
 			if _, err := time.Parse(time.DateOnly, day); err == nil {
 				days = append(days, day)
 			}
+		}
+		if len(days) > maxDays {
+			return nil, fmt.Errorf("the bucket has records of more than %d days", maxDays)
 		}
 	}
 	slices.Sort(days)
@@ -108,12 +116,7 @@ func (s *Store) keys(ctx context.Context, day, low, high string, most int) (keys
 	if low != "" {
 		in.StartAfter = &low
 	}
-	pages := s3.NewListObjectsV2Paginator(s.client, in)
-	for pages.HasMorePages() {
-		if len(keys) >= most {
-			return keys, false, nil
-		}
-		page, err := pages.NextPage(ctx)
+	for page, err := range s3objects.Pages(ctx, s.client, in) {
 		if err != nil {
 			return nil, false, err
 		}
@@ -123,6 +126,9 @@ func (s *Store) keys(ctx context.Context, day, low, high string, most int) (keys
 			} else {
 				keys = append(keys, key)
 			}
+		}
+		if len(keys) >= most && aws.ToBool(page.IsTruncated) {
+			return keys, false, nil
 		}
 	}
 	return keys, true, nil

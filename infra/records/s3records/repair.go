@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/oklog/ulid/v2"
 
+	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -136,10 +137,8 @@ func (s repair) putMoves(ctx context.Context, note moveNote) error {
 // moved returns the moves by the key that each record had.
 func (s *Store) moved(ctx context.Context, v *audit.Verifier) (map[string]move, error) {
 	all := map[string]move{}
-	pages := s3.NewListObjectsV2Paginator(s.client,
-		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(moves))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for page, err := range s3objects.Pages(ctx, s.client,
+		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(moves))}) {
 		if err != nil {
 			return nil, err
 		}
@@ -162,6 +161,9 @@ func (s *Store) moved(ctx context.Context, v *audit.Verifier) (map[string]move, 
 			}
 			return nil
 		})
+		if err == nil && len(all) > maxMoves {
+			err = fmt.Errorf("the notes name more than %d moved records", maxMoves)
+		}
 		if err != nil {
 			return nil, err
 		}

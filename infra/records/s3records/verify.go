@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/airlock-run/airlock/infra/s3objects"
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
@@ -90,10 +91,8 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry,
 		}
 	}
 	days := movedDays(away)
-	pages := s3.NewListObjectsV2Paginator(s.client,
-		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for page, err := range s3objects.Pages(ctx, s.client,
+		&s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(writers))}) {
 		if err != nil {
 			return err
 		}
@@ -135,10 +134,8 @@ func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expi
 	if err != nil {
 		return err
 	}
-	pages := s3.NewListObjectVersionsPaginator(s.client,
-		&s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(executions))})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for page, err := range s3objects.Versions(ctx, s.client,
+		&s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(executions))}) {
 		if status(err) == 403 {
 			return nil
 		}
