@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/airlock-run/airlock/functions/execution"
 )
 
 // The lists of the index.
@@ -107,7 +109,11 @@ func (t *table) within(
 		ExpressionAttributeNames:  map[string]string{"#list": x.hash, "#at": x.sort},
 		ExpressionAttributeValues: item{":list": text(list), ":after": text(after), ":to": text(to)},
 	}, func(it item) (bool, error) {
-		return fn(listed{entry{textOf(it[x.hash]), textOf(it[x.sort])}, key{"pk": it["pk"], "sk": it["sk"]}})
+		at := textOf(it[x.sort])
+		if at < after || at > to {
+			return false, &execution.StoreError{Fault: execution.StoreLost, Err: errEndless}
+		}
+		return fn(listed{entry{textOf(it[x.hash]), at}, key{"pk": it["pk"], "sk": it["sk"]}})
 	})
 }
 
@@ -117,13 +123,16 @@ func (t *table) count(ctx context.Context, x index, list, prefix string, most in
 		KeyConditionExpression:    aws.String("#list = :list AND begins_with(#at, :prefix)"),
 		ExpressionAttributeNames:  map[string]string{"#list": x.hash, "#at": x.sort},
 		ExpressionAttributeValues: item{":list": text(list), ":prefix": text(prefix)}}
-	for {
+	for got := (pages{}); ; {
 		out, err := t.client.Query(ctx, in)
 		if err != nil {
 			return 0, judge(ctx, err)
 		}
-		if n += int(out.Count); n >= most || len(out.LastEvaluatedKey) == 0 {
-			return min(n, most), nil
+		if n += max(int(out.Count), 0); n >= most {
+			return most, nil
+		}
+		if more, err := got.next(int(out.Count), out.LastEvaluatedKey); err != nil || !more {
+			return n, err
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}

@@ -179,7 +179,12 @@ func (t *table) below(ctx context.Context, pk, after string, limit int, fn func(
 		in.KeyConditionExpression = aws.String("pk = :pk AND sk > :after")
 		in.ExpressionAttributeValues[":after"] = text(after)
 	}
-	return t.query(ctx, in, fn)
+	return t.query(ctx, in, func(it item) (bool, error) {
+		if textOf(it["sk"]) <= after {
+			return false, &execution.StoreError{Fault: execution.StoreLost, Err: errEndless}
+		}
+		return fn(it)
+	})
 }
 
 // take deletes an item if it still has a token, and reports whether it had.
@@ -195,7 +200,7 @@ func (t *table) take(ctx context.Context, k key, last string) (bool, error) {
 }
 
 func (t *table) query(ctx context.Context, in *dynamodb.QueryInput, fn func(item) (bool, error)) error {
-	for {
+	for got := (pages{}); ; {
 		out, err := t.client.Query(ctx, in)
 		if err != nil {
 			return judge(ctx, err)
@@ -205,8 +210,8 @@ func (t *table) query(ctx context.Context, in *dynamodb.QueryInput, fn func(item
 				return err
 			}
 		}
-		if len(out.LastEvaluatedKey) == 0 {
-			return nil
+		if more, err := got.next(len(out.Items), out.LastEvaluatedKey); err != nil || !more {
+			return err
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}

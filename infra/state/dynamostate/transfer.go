@@ -27,12 +27,15 @@ func exported() []string { return []string{"fn#", "job#", "key#", "event#", "gon
 // scan passes every item of the table to fn, until it returns false.
 func (s Transfer) scan(ctx context.Context, fn func(kind string, it item) (bool, error)) error {
 	in := &dynamodb.ScanInput{TableName: &s.name, ConsistentRead: aws.Bool(true)}
-	for {
+	for got := (pages{}); ; got.items = 0 { // a table may be large
 		out, err := s.client.Scan(ctx, in)
 		if err != nil {
 			return judge(ctx, err)
 		}
 		for _, it := range out.Items {
+			if textOf(it["pk"]) == "" {
+				return &execution.StoreError{Fault: execution.StoreLost, Err: errEndless}
+			}
 			for _, kind := range exported() {
 				if strings.HasPrefix(textOf(it["pk"]), kind) {
 					if more, err := fn(kind, it); err != nil || !more {
@@ -41,8 +44,8 @@ func (s Transfer) scan(ctx context.Context, fn func(kind string, it item) (bool,
 				}
 			}
 		}
-		if len(out.LastEvaluatedKey) == 0 {
-			return nil
+		if more, err := got.next(len(out.Items), out.LastEvaluatedKey); err != nil || !more {
+			return err
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}

@@ -1,0 +1,86 @@
+package dynamostate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
+	"github.com/airlock-run/airlock/infra/state/transfer"
+)
+
+// An answer that DynamoDB never ends, or that has what was not asked for, is an error of the store.
+func TestAnswersWithoutEnd(t *testing.T) {
+	t.Parallel()
+	entry := `{"pk":{"S":"job#exec_1"},"sk":{"S":"-"},"list":{"S":"x"},"at":{"S":"%s"},"paused":{"S":"x"}}`
+	for name, c := range map[string]struct{ items, behind string }{
+		"empty pages":        {"", `{"pk":{"S":"%d"}}`},
+		"the same place":     {fmt.Sprintf(entry, "!"), `{"pk":{"S":"a"}}`},
+		"before the start":   {fmt.Sprintf(entry, ""), `{"pk":{"S":"%d"}}`},
+		"behind the end":     {fmt.Sprintf(entry, "~~"), `{"pk":{"S":"%d"}}`},
+		"items without keys": {"{}", `{"pk":{"S":"%d"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pages := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+				if target := r.Header.Get("X-Amz-Target"); !strings.HasSuffix(target, ".Query") &&
+					!strings.HasSuffix(target, ".Scan") {
+					_, _ = io.WriteString(w, "{}")
+					return
+				}
+				var request map[string]any
+				_ = json.NewDecoder(r.Body).Decode(&request)
+				pages++
+				behind := c.behind
+				if strings.Contains(behind, "%") {
+					behind = fmt.Sprintf(behind, pages)
+				}
+				_, _ = fmt.Fprintf(w, `{"Count":0,"Items":[%s],"LastEvaluatedKey":%s}`, c.items, behind)
+			}))
+			t.Cleanup(server.Close)
+			s, err := dynamostate.Open(t.Context(), "dynamodb://table?contents=s3://bucket/x", dynamostate.Config{
+				DeadAfter: time.Hour, Access: dynamostate.Access{Endpoint: server.URL, Attempts: 1,
+					Objects: s3objects.Access{Endpoint: server.URL, Region: "a"}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			for what, ask := range map[string]func(ctx context.Context) error{
+				"Functions": func(ctx context.Context) error { _, err := s.Functions(ctx, "t", "", 10); return err },
+				"Scheduled": func(ctx context.Context) error { _, err := s.Scheduled(ctx, "", "", 10); return err },
+				"Due":       func(ctx context.Context) error { _, err := s.Due(ctx, time.Now(), 10); return err },
+				"Orphans":   func(ctx context.Context) error { _, err := s.Orphans(ctx); return err },
+				"Prune":     func(ctx context.Context) error { return s.Prune(ctx, time.Now(), time.Now()) },
+				"Jobs": func(ctx context.Context) error {
+					_, _, err := s.Jobs(ctx, "t", "", execution.Queued, "", 10)
+					return err
+				},
+				"Export": func(ctx context.Context) error {
+					return dynamostate.Transfer{Store: s}.Export(ctx, func(transfer.Item) error { return nil })
+				},
+			} {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				fault := (*execution.StoreError)(nil)
+				if err := ask(ctx); !errors.As(err, &fault) && what != "Export" {
+					t.Errorf("%s: %v", what, err)
+				}
+				if ctx.Err() != nil {
+					t.Errorf("%s does not end", what)
+				}
+				cancel()
+			}
+		})
+	}
+}
