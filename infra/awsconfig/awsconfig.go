@@ -13,6 +13,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
+	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
@@ -28,6 +29,8 @@ func Load(
 	ctx context.Context, limits outbound.Limits, options ...func(*config.LoadOptions) error,
 ) (aws.Config, error) {
 	loaded, err := config.LoadDefaultConfig(ctx, append(options,
+		// The SDK writes its warnings to stderr, between the lines of the log, one for each answer that it does not like.
+		config.WithLogger(logging.Nop{}),
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits.Shape)),
 		// The client of a container's endpoint does not use the client of the configuration.
 		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/smithy-go/logging"
+
 	"github.com/airlock-run/airlock/infra/awsconfig"
 	"github.com/airlock-run/airlock/policy/outbound"
 )
@@ -73,5 +75,25 @@ func TestLookupsAreBounded(t *testing.T) {
 				t.Errorf("%v; want %v", err, c.want)
 			}
 		})
+	}
+}
+
+// The SDK's warnings, whose number a server decides, do not get between the lines of the log.
+func TestWarningsAreNotWritten(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	stderr := os.Stderr
+	os.Stderr = file
+	loaded, err := awsconfig.Load(t.Context(), outbound.Limits{Body: 1, Total: time.Minute})
+	os.Stderr = stderr
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded.Logger.Logf(logging.Warn, "a server's text")
+	if written, err := os.ReadFile(file.Name()); err != nil || len(written) > 0 {
+		t.Errorf("%q, %v", written, err)
 	}
 }
