@@ -42,6 +42,7 @@ func Open(ctx context.Context, getenv func(string) string, set settings.Settings
 	}()
 	log := slog.New(g.walls)
 	limitMemory(set, log)
+	logTelemetry(log)
 	if g.listener, err = net.Listen("tcp", set.Address()); err != nil {
 		return nil, ListenError(set, err)
 	}

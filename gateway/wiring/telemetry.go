@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	bridge "go.opentelemetry.io/contrib/bridges/prometheus"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -45,6 +47,21 @@ func telemetry(getenv func(string) string, signal string) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// longestFault bounds an error of the exporters in the log. They quote what a collector says.
+const longestFault = 500
+
+// logTelemetry sends the errors of the exporters to log. Their default is stderr, where a collector's text would be
+// written as it is.
+func logTelemetry(log *slog.Logger) {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		text := err.Error()
+		if len(text) > longestFault {
+			text = strings.ToValidUTF8(text[:longestFault], "") + "…"
+		}
+		log.Warn("telemetry was not sent", "error", text)
+	}))
 }
 
 // aboutThis returns the description of this service for a collector.
