@@ -1,12 +1,14 @@
 // Package awsconfig loads the configuration of the AWS SDK for the packages of infra. The SDK looks up credentials at
 // a container's endpoint, the metadata service, STS, SSO or the sign-in service, and reads their answers whole; this
-// package bounds those answers. Start with [Load].
+// package bounds those answers, and lets no answer lead elsewhere. Start with [Load].
 package awsconfig
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,16 +33,31 @@ func Load(
 	loaded, err := config.LoadDefaultConfig(ctx, append(options,
 		// The SDK writes its warnings to stderr, between the lines of the log, one for each answer that it does not like.
 		config.WithLogger(logging.Nop{}),
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits.Shape)),
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(limits.Shape, stay)),
 		// The client of a container's endpoint does not use the client of the configuration.
 		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) {
-			o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(lookups().Shape)
+			o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(lookups().Shape, stay)
 		}),
 		config.WithAPIOptions([]func(*middleware.Stack) error{bound}),
 	)...)
 	// The clients that look up credentials already have their options. Other clients have limits of their own.
 	loaded.APIOptions = nil
 	return loaded, err
+}
+
+// stay refuses the requests to which a redirect leads. The SDK's client follows those with the statuses 307 and 308 to
+// any address, and not every service of it lets the client be replaced, so the transport refuses.
+func stay(t *http.Transport) {
+	proxy := t.Proxy
+	t.Proxy = func(r *http.Request) (*url.URL, error) {
+		switch {
+		case r.Response != nil: // the redirect that caused the request
+			return nil, fmt.Errorf("%s redirects elsewhere, which is not followed", r.Response.Request.URL.Host)
+		case proxy == nil:
+			return nil, nil
+		}
+		return proxy(r)
+	}
 }
 
 // bound makes every exchange of a client one of lookups. It does not replace the HTTP client: with AWS_CA_BUNDLE the
