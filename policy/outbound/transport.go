@@ -9,6 +9,8 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"sync"
@@ -131,10 +133,10 @@ func (l Limits) Bound(next http.RoundTripper) http.RoundTripper {
 		ctx, cancel := context.WithCancelCause(r.Context())
 		enough := time.AfterFunc(l.Total, func() { cancel(ErrTooSlow) })
 		done := func() { enough.Stop(); cancel(nil) }
-		res, err := next.RoundTrip(r.WithContext(ctx))
+		res, err := next.RoundTrip(r.WithContext(early(ctx, cancel)))
 		if err != nil {
-			if errors.Is(context.Cause(ctx), ErrTooSlow) {
-				err = fmt.Errorf("%w: %w", ErrTooSlow, err)
+			if cause := context.Cause(ctx); errors.Is(cause, ErrTooSlow) || errors.Is(cause, ErrHeaders) {
+				err = fmt.Errorf("%w: %w", cause, err)
 			}
 			if longHeaders(err) {
 				err = fmt.Errorf("%w: %w", ErrHeaders, err)
@@ -151,6 +153,27 @@ func (l Limits) Bound(next http.RoundTripper) http.RoundTripper {
 			return nil, fmt.Errorf("%w: %d bytes were announced, at most %d are read", ErrTooLarge, res.ContentLength, l.Body)
 		}
 		return res, nil
+	})
+}
+
+// maxEarly bounds the informational responses before a response.
+const maxEarly = 100
+
+// early returns a context whose exchange has a bounded number of informational responses. net/http bounds them itself,
+// unless somebody wants to see each: a reverse proxy passes them on.
+func early(ctx context.Context, cancel context.CancelCauseFunc) context.Context {
+	if trace := httptrace.ContextClientTrace(ctx); trace == nil || trace.Got1xxResponse == nil {
+		return ctx
+	}
+	n := 0
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		Got1xxResponse: func(int, textproto.MIMEHeader) error {
+			if n++; n > maxEarly {
+				cancel(ErrHeaders)
+				return ErrHeaders
+			}
+			return nil
+		},
 	})
 }
 

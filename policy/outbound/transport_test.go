@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -323,4 +325,24 @@ func ExampleLimits_Client() {
 	_, err := client.Get(server.URL)
 	fmt.Println(errors.Is(err, outbound.ErrTooLarge))
 	// Output: true
+}
+
+// A reverse proxy passes informational responses on, which are then not bounded by net/http.
+func TestEndlessEarlyAnswersBehindAProxy(t *testing.T) {
+	t.Parallel()
+	server := raw(t, func(c net.Conn) { endless(c, "HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n") })
+	target, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failure error
+	proxy := &httputil.ReverseProxy{
+		Transport:    outbound.Limits{Body: 1, Total: patience}.Transport(outbound.Options{}),
+		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failure = err },
+	}
+	proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	if !errors.Is(failure, outbound.ErrHeaders) {
+		t.Errorf("%v, want %v", failure, outbound.ErrHeaders)
+	}
 }
