@@ -41,8 +41,9 @@ function facts(f) {
 
 // code shows the code, or each file of a function that has several.
 function code(f) {
-  if (f.code !== undefined) return codeOf(byId("code"), { code: f.code, codeBytes: f.codeBytes });
-  return byId("code").replaceChildren(...Object.entries(f.files ?? {}).map(([file, text]) => el("details", { class: "pad" }, el("summary", { class: "mono" }, file), block(file, text, "block"))));
+  const files = Object.entries(f.files ?? {}), own = el("div");
+  if (f.code) codeOf(own, { code: f.code, codeBytes: f.codeBytes });
+  byId("code").replaceChildren(own, ...files.map(([file, text]) => el("details", { class: "pad" }, el("summary", { class: "mono" }, file), block(file, text, "block"))));
 }
 
 const lines = (text) => text.split("\n").map((line) => el("span", { data: { line: line[0] ?? "" } }, line || " "));
@@ -204,7 +205,7 @@ async function show() {
   document.title = `${current.name} · Functions · Airlock`;
   byId("function").hidden = false;
   byId("readonly").hidden = mayChange;
-  byId("actions").replaceChildren(...[current.code === undefined ? null : button("Open in the playground", inPlayground, ""), ...change(button("Delete", remove, "danger"))].filter(Boolean));
+  byId("actions").replaceChildren(...[Object.keys(current.files ?? {}).length > 0 ? null : button("Open in the playground", inPlayground, ""), ...change(button("Delete", remove, "danger"))].filter(Boolean));
   facts(current);
   code(current);
   byId("h-run").closest("section").hidden = !visitor.may("execute");
