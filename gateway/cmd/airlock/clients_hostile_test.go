@@ -1,7 +1,9 @@
 package main
 
 import (
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -40,6 +42,34 @@ var hostile = map[string]func(conn io.Writer) error{
 		_, err := w.Write([]byte("\x00\xff\x16\x03\x01 SSH-2.0\r\n\r\n\r\n"))
 		return err
 	},
+	"endless early answers": func(w io.Writer) error {
+		return pour(w, "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n")
+	},
+	"endless trailers": func(w io.Writer) error {
+		return pour(w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-A: b\r\n")
+	},
+	"endless line of events": func(w io.Writer) error {
+		return pour(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: ", "xxxxxxxx")
+	},
+	"endless depth": func(w io.Writer) error {
+		return pour(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"keys":[`)
+	},
+	"endless depth of XML": func(w io.Writer) error {
+		return pour(w, "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", "<a>")
+	},
+	"compressed zeros": func(w io.Writer) error {
+		var zeros strings.Builder // a thousandth of what they decode to
+		z := gzip.NewWriter(&zeros)
+		_, err := z.Write(make([]byte, 1<<20))
+		if err = errors.Join(err, z.Close()); err != nil {
+			return err
+		}
+		return pour(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n", zeros.String())
+	},
+	"later": func(w io.Writer) error {
+		_, err := io.WriteString(w, "HTTP/1.1 503 No\r\nRetry-After: 999999999\r\nContent-Length: 0\r\n\r\n")
+		return err
+	},
 	"drip": func(w io.Writer) error {
 		_, err := io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 50000\r\n\r\n")
 		tick := time.NewTicker(50 * time.Millisecond)
@@ -53,7 +83,7 @@ var hostile = map[string]func(conn io.Writer) error{
 
 func pour(w io.Writer, head, each string) error {
 	_, err := io.WriteString(w, head)
-	for block := strings.Repeat(each, 8<<10); err == nil; {
+	for block := strings.Repeat(each, max(1, 64<<10/len(each))); err == nil; {
 		_, err = io.WriteString(w, block)
 	}
 	return err
@@ -145,4 +175,34 @@ func patienceWith(kind string) time.Duration {
 		return time.Second
 	}
 	return 2 * time.Minute
+}
+
+// TestClientsFollowNoRedirect: a server leads no client to another server, whatever it answers.
+func TestClientsFollowNoRedirect(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, folder := range slices.Sorted(maps.Keys(clients)) {
+			for _, c := range clients[folder] {
+				if folder == "sandbox/internal/egress" {
+					continue // they follow redirects, and check the address of each
+				}
+				t.Run(fmt.Sprint(c.name, "/", status), func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), patienceWith(""))
+					defer cancel()
+					inside, said := serveHostile(t, func(w io.Writer) error {
+						_, err := io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+						return err
+					})
+					url, _ := serveHostile(t, func(w io.Writer) error {
+						_, err := fmt.Fprintf(w, "HTTP/1.1 %d Go\r\nLocation: %s/latest/meta-data/\r\nContent-Length: 0\r\n\r\n",
+							status, inside)
+						return err
+					})
+					_ = c.call(ctx, t, url) // some have nothing to say about it
+					if said.Load() > 0 {
+						t.Error("the redirect was followed")
+					}
+				})
+			}
+		}
+	}
 }

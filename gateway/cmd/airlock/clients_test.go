@@ -160,6 +160,9 @@ func callCollector(ctx context.Context, t *testing.T, url string) error {
 		return err
 	}
 	_, err = io.Copy(io.Discard, res.Body)
+	if res.StatusCode >= 400 {
+		err = errors.Join(err, errors.New(res.Status))
+	}
 	return errors.Join(err, res.Body.Close())
 }
 
@@ -309,7 +312,8 @@ func callCatalogue(ctx context.Context, t *testing.T, url string) error {
 }
 
 func callFetch(ctx context.Context, t *testing.T, url string) error {
-	return inSandbox(ctx, t, "await (await fetch("+strconv.Quote(url)+")).text()", sandbox.Tool{})
+	return inSandbox(ctx, t, "const r = await fetch("+strconv.Quote(url)+
+		"); await r.text(); if (!r.ok) throw r.status", sandbox.Tool{})
 }
 
 func callTool(ctx context.Context, t *testing.T, url string) error {

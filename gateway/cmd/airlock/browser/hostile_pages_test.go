@@ -22,7 +22,7 @@ func (b *tab) inert(name string) {
 	b.t.Helper()
 	b.harmless(name)
 	for _, away := range eval[[]string](b, `[...document.querySelectorAll("[href], [src], [action], [formaction]")]
-		.flatMap((e) => ["href", "src", "action", "formaction"].filter((a) => e.hasAttribute(a)).map((a) => e.getAttribute(a)))
+		.flatMap((e) => ["href", "src", "action", "formaction"].map((a) => e.getAttribute(a)).filter((u) => u !== null))
 		.filter((u) => new URL(u, location).origin !== location.origin)`) {
 		b.t.Errorf("%s leads to %s", name, away)
 	}
@@ -77,7 +77,8 @@ func TestHostileTextOnEveryPage(t *testing.T) {
 	first := map[string]any{"code": "// " + scripts + "\nexport default () => " + text + ";",
 		"env": map[string]any{"A": hostile}, "context": map[string]any{"a": link}}
 	second := map[string]any{"files": map[string]any{
-		"main.js":                      "// " + scripts + "\nconsole.log(" + text + "); throw Object.assign(new Error(" + text + "), { name: " + text + " })",
+		"main.js": "// " + scripts + "\nconsole.log(" + text + ");\nthrow Object.assign(new Error(" + text +
+			"), { name: " + text + " })",
 		"<img src=x onerror=stung>.js": "// " + hostile,
 	}, "entry": "main.js", "env": map[string]any{"A": link}}
 	s.save(t, 201, "f", body(first))
