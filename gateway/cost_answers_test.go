@@ -57,6 +57,17 @@ func costlyAnswers() map[string]execution.Result {
 		calls.Output += repeat("x", 100) + "\n"
 	}
 	out["console calls"] = calls
+	for name, mark := range map[string]string{
+		"control characters": "\x01", "quotes": `"`, "line ends": "\u2028", "accents": "é", "signs": "😀",
+	} {
+		lines := value("null") // as many as the tier agent keeps
+		line := repeat(mark, 100/len(mark))
+		lines.Output = repeat(line+"\n", 10_000)
+		for range 10_000 {
+			lines.Logs = append(lines.Logs, execution.Log{Level: "log", Message: line})
+		}
+		out["console calls of "+name] = lines
+	}
 	similar := value("null") // each line begins like the second call, which begins far away
 	similar.Logs = []execution.Log{
 		{Level: "log", Message: repeat("a\n", 498) + "a..."}, {Level: "log", Message: repeat("a\n", 498) + "b"},
@@ -293,6 +304,52 @@ func BenchmarkOwnCostsOfAnswers(b *testing.B) {
 			})
 		}
 	}
+}
+
+// FuzzOwnCostsOfAnswers searches for processor time: fragments, repeated to any size, as a value, as console text or as
+// lines of it, through each endpoint that makes them another format.
+func FuzzOwnCostsOfAnswers(f *testing.F) {
+	for _, fragment := range []string{
+		"\x01", `"`, `\`, "<&>", "\u2028", "é", "😀", "\ufffd", "\x1b[2J", "\r\n", "a\n", "data: ",
+	} {
+		for place := range uint8(3) {
+			f.Add("", fragment, uint16(60_000), place)
+			f.Add("a", fragment, uint16(100), place)
+		}
+	}
+	a := newAnswerServer(f)
+	endpoints := answerEndpoints()
+	f.Fuzz(func(t *testing.T, before, fragment string, times uint16, place uint8) {
+		text := before + strings.Repeat(fragment, min(int(times), (300<<10)/max(len(fragment), 1)))
+		if len(text) > 310<<10 {
+			return
+		}
+		text = strings.ToValidUTF8(text, "\ufffd") // as a function sends it
+		encoded, err := encodeJSON(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(encoded) > 1<<20 {
+			return // no tier allows it
+		}
+		result := execution.Result{Result: json.RawMessage("null"), Output: text}
+		switch place % 3 {
+		case 1:
+			result.Result, result.Output = json.RawMessage(encoded), ""
+		case 2:
+			result.Output = ""
+			for i := 0; len(result.Output) < len(text) && i < 10_000; i++ {
+				line := text[:min(len(text), 1000)]
+				result.Output += line + "\n"
+				result.Logs = append(result.Logs, execution.Log{Level: "log", Message: strings.ToValidUTF8(line, "")})
+			}
+		}
+		a.set(result)
+		for _, endpoint := range []string{"execute", "stream", "agent", "Piston", "E2B", "webhook"} {
+			cost := func() time.Duration { return a.costOf(t, endpoints[endpoint]) }
+			a.within(t, endpoint, ownTime, 1<<20, cost)
+		}
+	})
 }
 
 // offering is an attached server that has a resource and a prompt.

@@ -194,6 +194,13 @@ func costlyRequests() map[string]string {
 		return `{"code":"1","files":{"a.js":"` + text + `","b.js":"` + text + `","c.js":"` + text + `","d.js":"` + text +
 			`"}}`
 	}
+	files := func(n int, name func(int) string, text string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,%q:"%s"`, name(i), text)
+		}
+		return `{"code":"1","files":{` + b.String()[1:] + "}}"
+	}
 	commas := "1" + repeat(",1", 20_000)
 	var names strings.Builder
 	for i := range 90_000 {
@@ -241,11 +248,16 @@ func costlyRequests() map[string]string {
 		"four files of markup":          four("<"),
 		"four files of signs":           four("😀"),
 		"four files of line separators": four("\u2028"),
-		"the longest error":             file(`"` + repeat("é", most/2) + `\x"`),
-		"the longest escapes":           `{"code":"` + repeat(`\u0001\n`+repeat("x", 16), 150_000) + `"}`,
-		"the longest lone file":         `{"files":{"a.js":"` + repeat("x", most) + `"}}`,
-		"the longest numbers":           `{"code":"1","input":[0` + repeat(",0", most/2) + `]}`,
-		"the longest names":             `{"code":"1","input":` + strings.Repeat(object, 12) + `}`,
+		"a thousand files": files(1000, func(n int) string { return fmt.Sprintf("%s%d.js", repeat("é", n%30), n) },
+			repeat("é", most/2/1000-60)),
+		"ten thousand files": files(10_000, func(n int) string { return fmt.Sprint(n) }, "é"),
+		"a thousand files of control characters": files(1000, func(n int) string { return fmt.Sprint(n) },
+			repeat(`\u0001`, 150)),
+		"the longest error":     file(`"` + repeat("é", most/2) + `\x"`),
+		"the longest escapes":   `{"code":"` + repeat(`\u0001\n`+repeat("x", 16), 150_000) + `"}`,
+		"the longest lone file": `{"files":{"a.js":"` + repeat("x", most) + `"}}`,
+		"the longest numbers":   `{"code":"1","input":[0` + repeat(",0", most/2) + `]}`,
+		"the longest names":     `{"code":"1","input":` + strings.Repeat(object, 12) + `}`,
 	}
 }
 
@@ -298,13 +310,14 @@ func FuzzOwnCosts(f *testing.F) {
 		"a\u2028", ",1", "+/*c*/", "#p\n", "`${", "eval('1');", "a=>", "s+=s;", "(", "{a:", "/a/;", "\\u0061", "new ", "x?.",
 		"class A{", "async ", "import a from 'b';", "<a>", "é", "'", "//\n", "let [a]=",
 	} {
-		for place := range uint8(4) {
+		for place := range uint8(5) {
 			f.Add("1", fragment, "", uint16(900), place, false)
 		}
 		f.Add("[`", fragment, "`]", uint16(60_000), uint8(0), true)
 	}
 	for _, fragment := range []string{`"`, `\`, "\x01", "<&>", "\u2028", "[],", "😀"} { // the function echoes them
 		f.Add("", fragment, "", uint16(60_000), uint8(2), false)
+		f.Add("", fragment, "", uint16(60_999), uint8(4), false)
 	}
 	s := costServer(f)
 	f.Fuzz(func(t *testing.T, before, fragment, after string, times uint16, place uint8, typed bool) {
@@ -318,13 +331,19 @@ func FuzzOwnCosts(f *testing.F) {
 			language = "typescript"
 		}
 		request := map[string]any{"code": text, "language": language}
-		switch place % 4 {
+		switch place % 5 {
 		case 1:
 			request["code"], request["files"] = "1", map[string]string{"a.js": text, "b.ts": text}
 		case 2:
 			request["code"], request["input"] = "1", text
 		case 3:
 			request["code"], request["context"] = "1", map[string]any{"a": strings.Split(text, ",")}
+		case 4:
+			files := map[string]string{}
+			for n := range 1 + int(times)%1000 {
+				files[fmt.Sprint(n, fragment)] = text[:min(len(text), 200)]
+			}
+			request["code"], request["files"] = "1", files
 		}
 		body, err := encodeJSON(request)
 		if err != nil {
