@@ -345,7 +345,7 @@ func FuzzOwnCostsOfAnswers(f *testing.F) {
 			}
 		}
 		a.set(result)
-		for _, endpoint := range []string{"execute", "stream", "agent", "Piston", "E2B", "webhook"} {
+		for _, endpoint := range []string{"execute", "stream", "agent", "Piston", "E2B"} {
 			cost := func() time.Duration { return a.costOf(t, endpoints[endpoint]) }
 			a.within(t, endpoint, ownTime, 1<<20, cost)
 		}
