@@ -112,6 +112,20 @@ func TestHostileRegistry(t *testing.T) {
 		"version of a screen": {version("\x1b[2J", map[string]any{}), `\x1b`},
 		"version without end": {version("1.0.0-"+strings.Repeat("a", 1000), map[string]any{}), "does not describe"},
 		"version of nothing":  {version("1.0.0", nil), "does not describe"},
+		"too many versions": {func(_ testing.TB, r *registry) {
+			r.versions["x"] = map[string]map[string]any{}
+			for i := range 100_001 {
+				r.versions["x"][fmt.Sprint("1.0.", i)] = nil
+			}
+		}, "more than 100000 members"},
+		"too many dependencies": {func(_ testing.TB, r *registry) {
+			needs := map[string]string{}
+			for i := range 100_001 {
+				needs[fmt.Sprint("x", i)] = ""
+			}
+			r.versions["x"] = map[string]map[string]any{"1.0.0": {"dependencies": needs}}
+		}, "more than 100000 members"},
+		"a list of versions": {version("1.0.0", map[string]any{"dependencies": []int{1}}), "an object is expected"},
 		"endless chain": {func(t testing.TB, r *registry) {
 			r.versions["x"] = map[string]map[string]any{}
 			for i := range 100 {

@@ -43,17 +43,53 @@ type Registry struct {
 
 // packument is a registry's description of a package. Each version is a [release], decoded when it is chosen.
 type packument struct {
-	Tags     map[string]string          `json:"dist-tags"`
-	Versions map[string]json.RawMessage `json:"versions"`
+	Tags     some[string]          `json:"dist-tags"`
+	Versions some[json.RawMessage] `json:"versions"`
+}
+
+// maxMembers bounds the versions and the tags of one package. None has a tenth of them.
+const maxMembers = 100_000
+
+// some is an object of at most maxMembers members. They are counted before they take memory: 30 MiB can name four
+// million.
+type some[V any] map[string]V
+
+// UnmarshalJSON decodes an object.
+func (s *some[V]) UnmarshalJSON(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	switch start, err := decoder.Token(); {
+	case err != nil:
+		return err
+	case start == nil:
+		return nil
+	case start != json.Delim('{'):
+		return errors.New("an object is expected, and there is something else")
+	}
+	*s = some[V]{}
+	for n := 0; decoder.More(); n++ {
+		name, err := decoder.Token()
+		if err == nil && n == maxMembers {
+			err = fmt.Errorf("it has more than %d members", maxMembers)
+		}
+		if err != nil {
+			return err
+		}
+		var v V
+		if err := decoder.Decode(&v); err != nil {
+			return err
+		}
+		(*s)[name.(string)] = v // the decoder accepts no other name
+	}
+	return nil
 }
 
 type release struct {
 	Dependencies ranges `json:"dependencies"`
 	Optional     ranges `json:"optionalDependencies"`
 	Peers        ranges `json:"peerDependencies"`
-	PeersMeta    map[string]struct {
+	PeersMeta    some[struct {
 		Optional bool `json:"optional"`
-	} `json:"peerDependenciesMeta"`
+	}] `json:"peerDependenciesMeta"`
 	Scripts bool `json:"hasInstallScript"`
 	Dist    struct {
 		Tarball   string `json:"tarball"`
@@ -69,7 +105,7 @@ func (r *ranges) UnmarshalJSON(text []byte) error {
 	if inside, ok := bytes.CutPrefix(text, []byte("[")); ok && string(bytes.TrimSpace(inside)) == "]" {
 		return nil
 	}
-	return json.Unmarshal(text, (*map[string]string)(r))
+	return json.Unmarshal(text, (*some[string])(r))
 }
 
 // need is a dependency that has no place yet.
