@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -38,10 +39,10 @@ func Load(
 		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) {
 			o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(lookups().Shape, stay)
 		}),
-		config.WithAPIOptions([]func(*middleware.Stack) error{bound}),
+		config.WithAPIOptions([]func(*middleware.Stack) error{bound, whole, recovered}),
 	)...)
 	// The clients that look up credentials already have their options. Other clients have limits of their own.
-	loaded.APIOptions = nil
+	loaded.APIOptions = []func(*middleware.Stack) error{recovered}
 	return loaded, err
 }
 
@@ -58,6 +59,49 @@ func stay(t *http.Transport) {
 		}
 		return proxy(r)
 	}
+}
+
+// recovered makes a panic of the SDK an error. It decodes some answers, such as null, into a nil pointer that it
+// follows, and it looks up credentials on a goroutine of its own, where a panic ends the process.
+func recovered(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Recover", func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("the answer cannot be read: %v", r)
+			}
+		}()
+		return next.HandleInitialize(ctx, in)
+	}), middleware.Before)
+}
+
+// whole makes an answer without its object an error: the SDK follows that nil pointer outside of the stack.
+func whole(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("WholeAnswer", func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (middleware.InitializeOutput, middleware.Metadata, error) {
+		out, metadata, err := next.HandleInitialize(ctx, in)
+		if err == nil && lacks(reflect.ValueOf(out.Result)) {
+			err = errors.New("the answer has no credentials")
+		}
+		return out, metadata, err
+	}), middleware.Before)
+}
+
+// lacks reports whether a result is a nil pointer, or lacks the credentials of a role.
+func lacks(result reflect.Value) bool {
+	if result.Kind() != reflect.Pointer {
+		return false
+	}
+	if result.IsNil() {
+		return true
+	}
+	if result.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	role := result.Elem().FieldByName("RoleCredentials")
+	return role.IsValid() && role.Kind() == reflect.Pointer && role.IsNil()
 }
 
 // bound makes every exchange of a client one of lookups. It does not replace the HTTP client: with AWS_CA_BUNDLE the
