@@ -73,7 +73,13 @@ type Scanner struct {
 	null   bool  // it begins with a minus sign
 	bulk   int64 // bytes left of a string and its line end
 	size   int64 // bytes of the reply
-	open   []int64
+	open   []list
+}
+
+// list is a list, set or map that has not ended.
+type list struct {
+	left int64 // elements; a map has two for each pair
+	keys bool  // every second element, from the first, is the key of a pair
 }
 
 // Scan takes the next bytes. It returns how many of them may be passed on, and ErrRefused if that is not all.
@@ -138,18 +144,28 @@ func (s *Scanner) announced() bool {
 		s.kind, s.bulk = 0, s.number+2
 		return s.number <= maxBulk
 	}
-	if s.kind == '%' {
+	keys := s.kind == '%'
+	if keys {
 		s.number *= 2
 	}
 	switch {
-	case s.number > maxElements || len(s.open) == maxDepth:
+	case s.number > maxElements || len(s.open) == maxDepth || s.atKey():
 		return false
 	case s.number == 0:
 		s.ended()
 	default:
-		s.kind, s.open = 0, append(s.open, s.number)
+		s.kind, s.open = 0, append(s.open, list{s.number, keys})
 	}
 	return true
+}
+
+// atKey reports whether the next value is the key of a pair. The library panics if that is a list.
+func (s *Scanner) atKey() bool {
+	if len(s.open) == 0 {
+		return false
+	}
+	in := s.open[len(s.open)-1]
+	return in.keys && in.left%2 == 0
 }
 
 // ended closes a value, and the lists whose last element it was.
@@ -157,7 +173,7 @@ func (s *Scanner) ended() {
 	s.kind = 0
 	for len(s.open) > 0 {
 		last := len(s.open) - 1
-		if s.open[last]--; s.open[last] > 0 {
+		if s.open[last].left--; s.open[last].left > 0 {
 			return
 		}
 		s.open = s.open[:last]

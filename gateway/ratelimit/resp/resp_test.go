@@ -50,6 +50,12 @@ func TestScan(t *testing.T) {
 		"endless line":          {"+" + strings.Repeat("x", 1<<20), false},
 		"endless number":        {":" + strings.Repeat("1", 1<<20), false},
 		"deep":                  {strings.Repeat("*1\r\n", 9), false},
+		"list as a value":       {"%2\r\n+a\r\n*1\r\n+b\r\n+c\r\n%0\r\n", true},
+		"list as a key":         {"%1\r\n*1\r\n+a\r\n+b\r\n", false},
+		"empty set as a key":    {"%1\r\n~0\r\n+a\r\n", false},
+		"map as the second key": {
+			"*1\r\n%2\r\n+a\r\n*1\r\n+b\r\n%0\r\n+c\r\n", false,
+		},
 		"large in all": {
 			"*1024\r\n" + strings.Repeat("$1000\r\n"+strings.Repeat("x", 1000)+"\r\n", 1024), false,
 		},
