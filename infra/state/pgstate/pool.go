@@ -53,7 +53,7 @@ func bound(cfg *pgx.ConnConfig) {
 	}
 	cfg.OnNotice = nil
 	cfg.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
-		f := pgproto3.NewFrontend(r, w)
+		f := pgproto3.NewFrontend(&handshake{from: r}, w)
 		f.SetMaxBodyLen(maxMessage)
 		return f
 	}
