@@ -1,5 +1,10 @@
 package pgstate
 
+import (
+	"net"
+	"time"
+)
+
 // Die ends a process as a kill does: its connections close and its row stays.
 func (s *Store) Die() (id string) {
 	s.beat.end()
@@ -9,3 +14,6 @@ func (s *Store) Die() (id string) {
 
 // ID returns the ID of the process.
 func (s *Store) ID() string { return s.id }
+
+// Patient bounds the waits of a connection.
+func Patient(conn net.Conn, most time.Duration) net.Conn { return &patient{Conn: conn, most: most} }

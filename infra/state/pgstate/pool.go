@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/url"
 	"time"
 
@@ -52,6 +53,14 @@ func bound(cfg *pgx.ConnConfig) {
 		cfg.RuntimeParams["application_name"] = "airlock"
 	}
 	cfg.OnNotice = nil
+	dial := cfg.DialFunc
+	cfg.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &patient{Conn: conn, most: longestWait}, nil
+	}
 	cfg.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
 		f := pgproto3.NewFrontend(&handshake{from: r}, w)
 		f.SetMaxBodyLen(maxMessage)
