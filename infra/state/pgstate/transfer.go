@@ -1,10 +1,12 @@
 package pgstate
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -51,6 +53,9 @@ func (s Transfer) exportFunctions(ctx context.Context, fn func(transfer.Item) er
 			return err
 		}
 		for _, f := range list {
+			if c := bytes.Compare([]byte(f.Tenant), tenant); c < 0 || c == 0 && f.Name <= string(name) {
+				return fmt.Errorf("the function %q of tenant %q is stored under the name of another", f.Name, f.Tenant)
+			}
 			tenant, name = []byte(f.Tenant), []byte(f.Name)
 			contents := map[int]execution.FunctionContent{}
 			for _, v := range f.Versions {

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,8 +53,16 @@ func (s Transfer) anchorFiles() ([]string, error) {
 	return filepath.Glob(filepath.Join(s.dir, anchorsFolder, "*.json"))
 }
 
-// Export passes everything to fn.
+// Export passes everything to fn. The state may be somebody else's: one whose rows do not end is refused.
 func (s Transfer) Export(ctx context.Context, fn func(transfer.Item) error) error {
+	made, err := s.strings(ctx, "SELECT name FROM sqlite_master WHERE type = 'view' OR "+
+		"type = 'table' AND sql LIKE 'CREATE VIRTUAL%' LIMIT 1")
+	if err != nil {
+		return err
+	}
+	if len(made) > 0 {
+		return fmt.Errorf("%q of the state is computed; a state has tables only", made[0])
+	}
 	return errors.Join(s.exportFunctions(ctx, fn), s.exportJobs(ctx, fn), s.exportRest(ctx, fn), s.exportAnchors(fn))
 }
 
@@ -64,6 +74,9 @@ func (s Transfer) exportFunctions(ctx context.Context, fn func(transfer.Item) er
 			return err
 		}
 		for _, f := range list {
+			if f.Tenant < tenant || f.Tenant == tenant && f.Name <= name {
+				return fmt.Errorf("the function %q of tenant %q is stored under the name of another", f.Name, f.Tenant)
+			}
 			tenant, name = f.Tenant, f.Name
 			contents := map[int]execution.FunctionContent{}
 			for _, v := range f.Versions {
@@ -84,14 +97,16 @@ func (s Transfer) exportFunctions(ctx context.Context, fn func(transfer.Item) er
 }
 
 func (s Transfer) exportJobs(ctx context.Context, fn func(transfer.Item) error) error {
-	for last := ""; ; {
-		ids, err := s.strings(ctx, "SELECT id FROM jobs WHERE seq > ifnull((SELECT seq FROM jobs WHERE id = ?), "+
-			"-9223372036854775808) ORDER BY seq LIMIT 1000", last)
-		if err != nil || len(ids) == 0 {
+	for last := int64(math.MinInt64); ; {
+		rows, err := s.strings(ctx, "SELECT printf('%d %s', seq, id) FROM jobs WHERE seq > ? ORDER BY seq LIMIT 1000", last)
+		if err != nil || len(rows) == 0 {
 			return err
 		}
-		for _, id := range ids {
-			last = id
+		for _, row := range rows {
+			seq, id, _ := strings.Cut(row, " ")
+			if last, err = strconv.ParseInt(seq, 10, 64); err != nil {
+				return err
+			}
 			job, err := s.Job(ctx, id)
 			if err != nil {
 				return err
