@@ -107,6 +107,11 @@ func serverOf(t testing.TB, executor mcp.Executor) *mcp.Server {
 
 func serverWith(t testing.TB, executor mcp.Executor, sessions mcp.Sessions) *mcp.Server {
 	t.Helper()
+	return serverLogging(t, executor, sessions, slog.New(slog.DiscardHandler))
+}
+
+func serverLogging(t testing.TB, executor mcp.Executor, sessions mcp.Sessions, log *slog.Logger) *mcp.Server {
+	t.Helper()
 	schemas, err := openapi.New("test")
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +119,7 @@ func serverWith(t testing.TB, executor mcp.Executor, sessions mcp.Sessions) *mcp
 	s, err := mcp.New(
 		mcp.Config{
 			Executor: executor, Functions: gateway{}, Approvals: gateway{}, Sessions: sessions,
-			Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler),
+			Explain: explain, Schemas: schemas, Version: "test", MaxBodyBytes: 1 << 20, Logger: log,
 			Tiers: func() ([]policy.Tier, []string) {
 				return policy.Default().WithPackages("dayjs", "lodash").Tiers(), nil
 			},

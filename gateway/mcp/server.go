@@ -102,7 +102,7 @@ func (s *Server) server(callerOf func(sdk.Request) (call, error)) *sdk.Server {
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "airlock", Title: "Airlock", Version: s.cfg.Version},
 		&sdk.ServerOptions{
-			Instructions: instructions, Logger: s.cfg.Logger,
+			Instructions: instructions, Logger: slog.New(sdkLog{s.cfg.Logger.Handler()}),
 			Capabilities: s.capabilities(),
 		})
 	server.AddReceivingMiddleware(s.untilClosed, afterDecoding, s.listed(callerOf), s.offering(callerOf))
