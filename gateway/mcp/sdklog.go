@@ -14,7 +14,9 @@ const longestText = 200
 type sdkLog struct{ to slog.Handler }
 
 // Enabled implements slog.Handler.
-func (l sdkLog) Enabled(ctx context.Context, _ slog.Level) bool { return l.to.Enabled(ctx, slog.LevelDebug) }
+func (l sdkLog) Enabled(ctx context.Context, _ slog.Level) bool {
+	return l.to.Enabled(ctx, slog.LevelDebug)
+}
 
 // Handle implements slog.Handler.
 func (l sdkLog) Handle(ctx context.Context, r slog.Record) error {
