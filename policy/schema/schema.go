@@ -36,6 +36,7 @@ type Schema struct {
 	mu       sync.Mutex
 	compiled *jsonschema.Schema
 	left     int             // steps
+	steps    int             // objects whose comparisons are still the library's
 	ctx      context.Context // of the check in progress
 }
 
@@ -77,7 +78,8 @@ func (s *Schema) compile(text json.RawMessage) error {
 	c.RegisterVocabulary(&jsonschema.Vocabulary{
 		URL: "airlock:steps",
 		Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) {
-			return step{s}, nil
+			s.steps++
+			return &step{of: s}, nil
 		},
 	})
 	c.AssertVocabs()
@@ -87,8 +89,10 @@ func (s *Schema) compile(text json.RawMessage) error {
 	}
 	err = s.bounded(func() error {
 		s.charge(5 * bytes.Count(text, []byte{'{'})) // to compile a schema object costs more than to apply it
-		s.compiled, err = c.Compile(name)
-		return err
+		if s.compiled, err = c.Compile(name); err != nil {
+			return err
+		}
+		return s.takeOver()
 	})
 	if err != nil {
 		return fmt.Errorf("is not a valid JSON Schema: %s", reasonOf(err))
@@ -102,11 +106,6 @@ type nothing struct{}
 func (nothing) Load(url string) (any, error) {
 	return nil, fmt.Errorf("a schema must not refer to %q; it may refer only to itself", cut(url, 100))
 }
-
-// step counts each application of a schema object to a value.
-type step struct{ of *Schema }
-
-func (s step) Validate(*jsonschema.ValidatorContext, any) { s.of.charge(1) }
 
 func (s *Schema) charge(n int) {
 	if s.left -= n; s.left < 0 || s.ctx != nil && s.ctx.Err() != nil {
