@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"math/big"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,46 +98,61 @@ func (s *Schema) writeKey(b *strings.Builder, value any) {
 // takeOver moves the comparisons of the compiled schema to its steps.
 func (s *Schema) takeOver() error {
 	seen := map[*jsonschema.Schema]bool{}
-	var walk func(reflect.Value)
-	walk = func(v reflect.Value) {
-		switch v.Kind() {
-		case reflect.Pointer, reflect.Interface:
-			if v.IsNil() {
-				return
-			}
-			if object, ok := v.Interface().(*jsonschema.Schema); ok {
-				if seen[object] {
-					return
-				}
-				seen[object] = true
-				s.move(object)
-				v = reflect.ValueOf(object)
-			}
-			walk(v.Elem())
-		case reflect.Slice:
-			for i := range v.Len() {
-				walk(v.Index(i))
-			}
-		case reflect.Map:
-			for _, key := range v.MapKeys() {
-				walk(v.MapIndex(key))
-			}
-		case reflect.Struct:
-			if of := v.Type(); of != reflect.TypeFor[jsonschema.Schema]() && of != reflect.TypeFor[jsonschema.DynamicRef]() {
-				return
-			}
-			for i := range v.NumField() {
-				if v.Type().Field(i).IsExported() {
-					walk(v.Field(i))
-				}
-			}
+	var walk func(*jsonschema.Schema)
+	walk = func(object *jsonschema.Schema) {
+		if object != nil && !seen[object] {
+			seen[object] = true
+			s.move(object)
+			parts(object, walk)
 		}
 	}
-	walk(reflect.ValueOf(s.compiled))
+	walk(s.compiled)
 	if s.steps > 0 {
 		return errors.New("a part of it is found by $dynamicRef or $recursiveRef only, which is not accepted")
 	}
 	return nil
+}
+
+// parts visits the schemas that a schema object refers to.
+func parts(o *jsonschema.Schema, visit func(*jsonschema.Schema)) {
+	for _, one := range [...]*jsonschema.Schema{
+		o.Ref, o.RecursiveRef, o.Not, o.If, o.Then, o.Else, o.PropertyNames, o.UnevaluatedProperties, o.Contains,
+		o.Items2020, o.UnevaluatedItems, o.ContentSchema,
+	} {
+		visit(one)
+	}
+	if o.DynamicRef != nil {
+		visit(o.DynamicRef.Ref)
+	}
+	for _, list := range [...][]*jsonschema.Schema{o.AllOf, o.AnyOf, o.OneOf, o.PrefixItems} {
+		for _, one := range list {
+			visit(one)
+		}
+	}
+	for _, members := range [...]map[string]*jsonschema.Schema{o.Properties, o.DependentSchemas} {
+		for _, one := range members {
+			visit(one)
+		}
+	}
+	for _, one := range o.PatternProperties {
+		visit(one)
+	}
+	some := func(value any) {
+		switch v := value.(type) {
+		case *jsonschema.Schema:
+			visit(v)
+		case []*jsonschema.Schema:
+			for _, one := range v {
+				visit(one)
+			}
+		}
+	}
+	some(o.AdditionalProperties)
+	some(o.Items)
+	some(o.AdditionalItems)
+	for _, value := range o.Dependencies {
+		some(value)
+	}
 }
 
 // move moves the comparisons of a schema object to its step.
@@ -161,5 +175,4 @@ func (s *Schema) move(object *jsonschema.Schema) {
 		own.unique = object.UniqueItems
 		object.Enum, object.Const, object.UniqueItems = nil, nil, false
 	}
-	object.Default, object.Examples = nil, nil // nobody reads them, and they are data
 }

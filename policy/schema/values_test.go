@@ -39,6 +39,12 @@ func TestComparisons(t *testing.T) {
 		{`{"uniqueItems":true}`, `"aa"`, true},
 		{`{"items":{"$ref":"#/$defs/a"},"$defs":{"a":{"enum":[1]}}}`, `[1,2]`, false},
 		{`{"not":{"enum":[1]}}`, `1`, false},
+		{`{"prefixItems":[{"const":1}],"items":{"enum":[2]},"contains":{"const":2}}`, `[1,2]`, true},
+		{`{"prefixItems":[{"const":1}],"items":{"enum":[2]},"contains":{"const":2}}`, `[1,3]`, false},
+		{`{"patternProperties":{"a":{"const":1}},"propertyNames":{"enum":["a"]}}`, `{"a":2}`, false},
+		{`{"unevaluatedProperties":{"const":1},"anyOf":[{"const":0},{"type":"object"}]}`, `{"a":1}`, true},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":{"properties":{"b":{"const":1}}}},` +
+			`"items":[{"const":1}],"additionalItems":{"const":2}}`, `[1,3]`, false},
 		{`{"additionalProperties":{"const":1},"dependentSchemas":{"a":{"properties":{"b":{"const":1}}}}}`,
 			`{"a":1,"b":1}`, true},
 		{`{"if":{"const":1},"then":false,"else":{"enum":[2]}}`, `2`, true},
