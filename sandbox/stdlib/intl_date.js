@@ -106,6 +106,7 @@
       s.data = intl.data[found.entry];
     } else {
       s.patterns = found.entry;
+      s.abbreviations = intl.zoneAbbreviations[intl.base(found.asked)];
       s.cycle = hour12 ?? cycle;
       s.number = intl.dataOf('number', found.asked);
     }
@@ -123,7 +124,8 @@
   // for: hour12 or hourCycle.
   const patternOf = (s, data, cycle) => {
     const f = s.fields, dated = (f.weekday ?? f.year ?? f.month ?? f.day) !== undefined, timed = (f.hour ?? f.minute ?? f.second) !== undefined;
-    if ((f.era ?? f.dayPeriod ?? f.fractionalSecondDigits ?? f.timeZoneName) !== undefined || f.weekday === 'narrow' || f.month === 'narrow') return undefined;
+    if ((f.era ?? f.dayPeriod ?? f.fractionalSecondDigits) !== undefined || f.weekday === 'narrow' || f.month === 'narrow') return undefined;
+    const zone = f.timeZoneName === undefined ? '' : timed ? ' \u0015' : ', \u0015'; // as English has it
     let day = -1, join = -1, time = -1;
     if (s.dateStyle !== undefined) {
       day = data.styles[p.arrayIndexOf(styles, s.dateStyle)];
@@ -132,20 +134,25 @@
       day = data.dates[fieldIndex(f)];
       join = data.datesJoined[fieldIndex(f)];
     }
-    if (s.timeStyle !== undefined && cycle === undefined) time = data.timeStyles[s.timeStyle === 'medium' ? 0 : 1];
+    if (s.timeStyle !== undefined && cycle === undefined) time = data.timeStyles[s.timeStyle === 'short' ? 1 : 0];
     else if (timed && f.hour !== undefined && (f.second === undefined || f.minute !== undefined)) {
       const more = f.minute === undefined ? 0 : (f.second === undefined ? 1 : 2) + (f.minute === '2-digit' ? 2 : 0);
       const clock = cycle === undefined ? 0 : cycle === true || cycle === 'h11' || cycle === 'h12' ? 1 : 2;
-      time = data.times[(f.hour === '2-digit' ? 15 : 0) + more * 3 + clock];
+      const two = f.hour === '2-digit' || zone !== '' && data.cycle === 'h23' && clock === 0 && f.second === undefined;
+      if (two && zone !== '' && more === 0) return undefined; // "15h GMT", and other forms of its own
+      time = data.times[(two ? 15 : 0) + more * 3 + clock];
     }
+    if (zone !== '' && timed && f.weekday !== undefined && (f.year ?? f.month ?? f.day) === undefined) return undefined;
     if (dated && day < 0 || timed && time < 0 || dated && timed && join < 0) return undefined;
-    if (!dated || !timed) return data.patterns[dated ? day : time];
+    if (!dated || !timed) return data.patterns[dated ? day : time] + zone;
     const pieces = data.joins[join], at = p.indexOf(pieces, '\u0013'), d = data.patterns[day], t = data.patterns[time];
     const other = p.indexOf(pieces, '\u0014');
-    return at < other ? p.slice(pieces, 0, at) + d + p.slice(pieces, at + 1, other) + t + p.slice(pieces, other + 1)
-      : p.slice(pieces, 0, other) + t + p.slice(pieces, other + 1, at) + d + p.slice(pieces, at + 1);
+    return (at < other ? p.slice(pieces, 0, at) + d + p.slice(pieces, at + 1, other) + t + p.slice(pieces, other + 1)
+      : p.slice(pieces, 0, other) + t + p.slice(pieces, other + 1, at) + d + p.slice(pieces, at + 1)) + zone;
   };
   const patternsFor = (s, tag, cycle) => {
+    const zone = s.fields.timeZoneName;
+    if (zone !== undefined && (zone === 'shortGeneric' || intl.zoneAbbreviations[intl.base(tag)] === undefined)) return undefined;
     const data = intl.dataOf('date', tag);
     return data !== undefined && data !== null && patternOf(s, data, cycle) !== undefined ? data : undefined;
   };
@@ -177,6 +184,7 @@
     values['\u000f'] = figure('hour', two(h));
     values['\u0010'] = figure('minute', two(c.minute));
     values['\u0011'] = figure('second', two(c.second));
+    if (s.fields.timeZoneName !== undefined) values['\u0015'] = [intl.part('timeZoneName', zoneText(s, c))];
     let rest = '';
     for (let i = 0; i < pattern.length; i++) { // the character of a list goes, that of its name stays
       const ch = pattern[i], type = listed[ch];
@@ -216,7 +224,8 @@
     if (s.timeZone === 'UTC' && (how === 'short' || how === 'long')) return long ? 'Coordinated Universal Time' : 'UTC';
     const known = how === 'shortOffset' || how === 'longOffset' ? undefined : intl.zoneNames[s.timeZone];
     if (known === undefined) return c.offset === 0 && (s.timeZone[0] === '+' || s.timeZone[0] === '-') ? 'GMT' : offsetText(c.offset, long);
-    const name = known[!generic && c.daylight !== (inverse[s.timeZone] === true) ? `${how}Daylight` : how];
+    const daylight = !generic && c.daylight !== (inverse[s.timeZone] === true), own = how === 'short' ? s.abbreviations : undefined;
+    const name = own !== undefined ? own[known[daylight ? 'longDaylight' : 'long']] : known[daylight ? `${how}Daylight` : how];
     return name ?? (c.offset === 0 && known.long === 'Greenwich Mean Time' ? 'GMT' : offsetText(c.offset, long));
   };
   const periodText = (hour, minute) => hour === 12 && minute === 0 ? 'noon' : hour < 6 || hour >= 21 ? 'at night' : hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';

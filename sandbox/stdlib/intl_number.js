@@ -459,7 +459,7 @@
       return intl.object({ __proto__: null, locale: s.locale, numberingSystem: intl.numbering(s), style: s.style, currency: s.currency, currencyDisplay: s.currency && s.currencyDisplay, currencySign: s.currency && s.currencySign,
         unit: s.unit, unitDisplay: s.unit && s.unitDisplay, minimumIntegerDigits: s.minimumIntegerDigits, minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
         minimumSignificantDigits: s.compactRounding ? 1 : s.minimumSignificantDigits, maximumSignificantDigits: s.compactRounding ? 2 : s.maximumSignificantDigits, useGrouping: s.useGrouping, notation: s.notation,
-        compactDisplay: s.notation === 'compact' ? s.compactDisplay : undefined, signDisplay: s.signDisplay, roundingIncrement: s.roundingIncrement, roundingMode: s.roundingMode, roundingPriority: s.compactRounding ? 'morePrecision' : s.roundingPriority, trailingZeroDisplay: s.trailingZeroDisplay });
+        compactDisplay: s.notation === 'compact' ? s.compactDisplay : undefined, signDisplay: s.signDisplay, roundingMode: s.roundingMode, roundingIncrement: s.roundingIncrement, trailingZeroDisplay: s.trailingZeroDisplay, roundingPriority: s.compactRounding ? 'morePrecision' : s.roundingPriority });
     }
   }
   intl.service(NumberFormat, true, (tag) => intl.find(tag) ?? intl.dataOf('number', tag));

@@ -170,5 +170,27 @@
     for (const zone of zones.split(' ')) zoneNames[zone] = entry;
   }
   internal.intl.zoneNames = zoneNames;
+
+  // The abbreviations that English has outside the United States, by the names of the zones. Others are offsets.
+  const european = 'Central European Standard Time=CET|Central European Summer Time=CEST|Eastern European Standard Time=EET|Eastern European Summer Time=EEST|Western European Standard Time=WET|Western European Summer Time=WEST';
+  const australian = 'Australian Western Standard Time=AWST|Australian Eastern Daylight Time=AEDT|Australian Eastern Standard Time=AEST|New Zealand Daylight Time=NZDT|New Zealand Standard Time=NZST|Australian Central Daylight Time=ACDT|Australian Central Standard Time=ACST|Australian Central Western Standard Time=ACWST|Lord Howe Daylight Time=LHDT|Lord Howe Standard Time=LHST';
+  const american = 'Hawaii-Aleutian Standard Time=HST|Hawaii-Aleutian Daylight Time=HADT|Alaska Standard Time=AKST|Alaska Daylight Time=AKDT|Atlantic Standard Time=AST|Atlantic Daylight Time=ADT|Central Standard Time=CST|Central Daylight Time=CDT|Mountain Standard Time=MST|Mountain Daylight Time=MDT|Eastern Standard Time=EST|Eastern Daylight Time=EDT|Pacific Standard Time=PST|Pacific Daylight Time=PDT';
+  const regional = {
+    'en-GB': `${european}|British Summer Time=BST|Gulf Standard Time=GST`,
+    'en-IE': 'Irish Standard Time=IST',
+    'en-150': european, 'en-AT': european, 'en-BE': european, 'en-CH': european, 'en-DE': european, 'en-DK': european, 'en-NL': european, 'en-SE': european,
+    'en-AU': australian,
+    'en-NZ': `${australian}|Chatham Daylight Time=CHADT|Chatham Standard Time=CHAST`,
+    'en-CA': `${american}|Newfoundland Standard Time=NST|Newfoundland Daylight Time=NDT`,
+    'en-IN': 'India Standard Time=IST|Gulf Standard Time=GST',
+    'en-ZA': 'East Africa Time=EAT|West Africa Time=WAT|Central Africa Time=CAT|South Africa Standard Time=SAST',
+    'en-SG': 'Malaysia Time=MYT|Singapore Standard Time=SGT',
+    'en-HK': 'Hong Kong Standard Time=HKT',
+  };
+  const abbreviations = internal.intl.zoneAbbreviations = { __proto__: null };
+  for (const tag of Object.keys(regional)) {
+    abbreviations[tag] = { __proto__: null };
+    for (const entry of regional[tag].split('|')) abbreviations[tag][entry.split('=')[0]] = entry.split('=')[1];
+  }
   return internal;
 }

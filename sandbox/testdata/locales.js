@@ -1,5 +1,5 @@
 // Intl in many locales. locales.txt is what Node.js 20 prints.
-const locales = 'ar cs da de de-AT de-CH el en en-AU en-CA en-GB en-IN es es-419 es-MX fi fr fr-CA he hi hu id it ja ko lv nb nl pl pt pt-PT ro ru sl sr-Latn sv tr uk vi zh zh-TW'.split(' ');
+const locales = 'ar cs da de de-AT de-CH el en en-AU en-BE en-CA en-CH en-DE en-GB en-IN en-NG es es-419 es-MX fi fr fr-CA fr-LU he hi hu id it ja ko lv nb nl pl pt pt-AO pt-PT ro ru sl sr-Latn sv sv-FI tr uk vi zh zh-SG zh-TW'.split(' ');
 const times = [Date.UTC(2024, 0, 5, 3, 4, 5), Date.UTC(2023, 10, 23, 14, 7, 9), Date.UTC(2024, 5, 9)];
 const numbers = [0, 1, 2, 3, 5, 11, 21, 100, 1000, 1234, 9999, 12345, 999999, 1e6, 1234567, 2e6, 5e10, 1e12, 0.5, 1.5, 1234.56, -1234.5, -5e6, NaN, Infinity];
 const timeZone = 'UTC';

@@ -13,15 +13,16 @@ import (
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
-// locales, uncompressed, has a line for each kind of pattern and locale: kind, locale, JSON. It is what Intl of Node.js
-// 20 prints (ICU 78, CLDR 48), read by locales.mjs, which says what the JSON means. LICENSE.unicode is its licence.
+// locales, uncompressed, has a line for each kind of pattern and locale: kind, locale, JSON, or = and the locale of an
+// earlier line with the same JSON. It is what Intl of Node.js 20 prints (ICU 78, CLDR 48), read by locales.mjs, which
+// says what the JSON means. LICENSE.unicode is its licence.
 //
 //go:embed locales.txt.gz
 var locales []byte
 
 type patternKey struct{ kind, locale string }
 
-// patterns holds the JSON of each line. A process reads the 0.8 MB once, when a guest first needs some of it.
+// patterns holds the JSON of each line. A process reads the 1.1 MB once, when a guest first needs some of it.
 var patterns = sync.OnceValues(func() (map[patternKey]string, error) {
 	r, err := gzip.NewReader(bytes.NewReader(locales))
 	if err != nil {
@@ -35,6 +36,9 @@ var patterns = sync.OnceValues(func() (map[patternKey]string, error) {
 	for line := range strings.Lines(string(text)) {
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		locale, pattern, _ := strings.Cut(rest, " ")
+		if same, ok := strings.CutPrefix(pattern, "="); ok {
+			pattern = found[patternKey{kind, same}]
+		}
 		found[patternKey{kind, locale}] = pattern
 	}
 	return found, nil

@@ -7,7 +7,11 @@ const supplemental = (name) => JSON.parse(readFileSync(join(process.argv[2], 'su
 const cardinals = supplemental('plurals')['plurals-type-cardinal'], ordinals = supplemental('ordinals')['plurals-type-ordinal'];
 
 const languages = 'af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fil fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko ky lo lt lv mk ml mr ms my nb ne nl pa pl pt ro ru si sk sl sq sr sv sw ta te th tr uk ur uz vi zh zu'.split(' ');
-const variants = 'ar-AE ar-EG ar-MA ar-SA de-AT de-CH en-AU en-CA en-GB en-HK en-IE en-IN en-NZ en-SG en-ZA es-419 es-AR es-CL es-CO es-MX es-PE es-US fr-BE fr-CA fr-CH it-CH nl-BE no pt-PT sr-Latn zh-HK zh-Hant zh-TW'.split(' ');
+const variants = 'ar-AE ar-EG ar-MA ar-SA de-AT de-CH en-AU en-CA en-GB en-HK en-IE en-IN en-NZ en-SG en-ZA es-419 es-AR es-CL es-CO es-MX es-PE es-US fr-BE fr-CA fr-CH it-CH nl-BE no pt-PT sr-Latn zh-HK zh-Hant zh-MO zh-SG zh-TW'.split(' ');
+
+// The other regions of these languages follow. A line that is like another's names that one.
+const { availableLocales } = JSON.parse(readFileSync(join(process.argv[2], 'availableLocales.json'), 'utf8'));
+const regions = availableLocales.full.filter((tag) => /^[a-z]{2,3}-([A-Z]{2}|\d{3})$/.test(tag) && languages.includes(tag.split('-')[0]) && !variants.includes(tag));
 
 // In a pattern \u0001 is the number, \u0002 the sign, \u0003 the currency; everything else is literal.
 const NUMBER = '\u0001', SIGN = '\u0002', CURRENCY = '\u0003', PERCENT = '\u0004', COMPACT = '\u0005';
@@ -92,13 +96,15 @@ const number = (locale) => {
   const money = (currency, v, more) => templateOf(format(v, { style: 'currency', currency, ...more }));
   const accounting = { currencySign: 'accounting' }, letters = (text) => /\p{L}/u.test(text);
   const sign = ['EUR', 'GBP', 'INR', 'KRW', 'ILS', 'USD', 'THB', 'UAH', 'KZT'].find((currency) => !letters(valueOf(format(1, { style: 'currency', currency }), 'currency'))) ?? 'XXX';
+  const pointOf = (currency) => valueOf(format(1.5, { style: 'currency', currency, minimumFractionDigits: 1 }), 'decimal');
+  const groupOf = (currency) => valueOf(format(12345678, { style: 'currency', currency }), 'group');
   const out = {
     system: zero === undefined ? undefined : new Intl.NumberFormat(locale).resolvedOptions().numberingSystem, point: valueOf(fraction, 'decimal'), group: valueOf(format(12345678), 'group') ?? '', min2: min2 || undefined, pair: groups.at(-2) === 2 || undefined, digits: zero,
     minus: valueOf(fraction, 'minusSign'), plus: valueOf(format(1, { signDisplay: 'always' }), 'plusSign'), nan: valueOf(format(NaN), 'nan'), negative: templateOf(fraction),
     percentSign: valueOf(format(0.5, { style: 'percent' }), 'percentSign'), percent: [templateOf(format(0.5, { style: 'percent' })), templateOf(format(-0.5, { style: 'percent' }))],
     // with a symbol, with a code; positive, negative, negative in accounts
     money: [money(sign, 1), money(sign, -1), money(sign, -1, accounting), money(plain, 1), money(plain, -1), money(plain, -1, accounting)],
-    moneyPoint: valueOf(format(1.5, { style: 'currency', currency: sign, minimumFractionDigits: 1 }), 'decimal'), moneyGroup: valueOf(format(12345678, { style: 'currency', currency: sign }), 'group'),
+    moneyPoint: pointOf(plain), moneyGroup: groupOf(plain),
     symbols: {}, narrow: {},
   };
   if (out.moneyPoint === out.point) delete out.moneyPoint;
@@ -109,7 +115,8 @@ const number = (locale) => {
     const symbol = read(locale, 'symbol'), narrow = read(locale, 'narrowSymbol'), got = money(currency, 1);
     const spaced = letters(out.money[0].indexOf(CURRENCY) < out.money[0].indexOf(NUMBER) ? symbol.at(-1) : symbol[0]) ? 3 : 0;
     const which = got === out.money[spaced] ? spaced : got === out.money[0] ? 0 : got === out.money[3] ? 3 : undefined;
-    if (which === undefined) {
+    const separated = pointOf(currency) === pointOf(plain) && groupOf(currency) === groupOf(plain);
+    if (which === undefined || !separated) {
       console.error('left out:', locale, currency, JSON.stringify(got));
       out.symbols[currency] = null;
     } else if (which !== spaced) out.symbols[currency] = [symbol, which];
@@ -209,16 +216,17 @@ const date = (locale) => {
 
 const kinds = { plural, list, relative, number, date };
 for (const [kind, read] of Object.entries(kinds)) {
-  const seen = {};
+  const seen = {}, first = {};
   const parentOf = (locale) => { // the chain that the reader follows: it removes subtags from the end
     for (let at = locale.lastIndexOf('-'); at > 0; at = locale.lastIndexOf('-', at - 1)) if (seen[locale.slice(0, at)] !== undefined) return seen[locale.slice(0, at)];
     return undefined;
   };
-  for (const locale of [...languages, ...variants]) {
+  for (const locale of [...languages, ...variants, ...regions]) {
     if (Intl.NumberFormat.supportedLocalesOf(locale).length === 0) { console.error('not supported:', locale); continue; }
     const text = JSON.stringify(read(locale)) ?? 'null';
     if (text === parentOf(locale)) continue;
     seen[locale] = text;
-    console.log(`${kind} ${locale} ${text}`);
+    console.log(`${kind} ${locale} ${first[text] === undefined ? text : `=${first[text]}`}`);
+    first[text] ??= locale;
   }
 }
