@@ -94,3 +94,27 @@ func TestEnds(t *testing.T) {
 		t.Errorf("a rejection while loading: %s %s, cold %q", r.Value, r.Error, r.Cold)
 	}
 }
+
+// TestExitCode checks the exit code in the result. A code that was only set is no error.
+func TestExitCode(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct {
+		code string
+		want int
+		err  string
+	}{
+		{"process.exit(3)", 3, "the code called process.exit(3)"},
+		{"process.exitCode = 4; 'value'", 4, ""},
+		{"process.exitCode = '5'; undefined", 5, ""},
+		{"process.exitCode = 4; process.exit()", 4, "the code called process.exit(4)"},
+		{"process.exitCode = 4; process.exit(0)", 0, ""},
+		{"process.on('exit', () => { process.exitCode = 6 }); undefined", 6, ""},
+		{"process.exitCode = 4; throw new Error('m')", 0, "Error: m"},
+		{"1", 0, ""},
+	} {
+		r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{})
+		if r.ExitCode != c.want || r.Error != c.err {
+			t.Errorf("%s: exit code %d and %q, want %d and %q", c.code, r.ExitCode, r.Error, c.want, c.err)
+		}
+	}
+}

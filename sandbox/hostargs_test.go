@@ -187,6 +187,7 @@ var hostArguments = map[string][]string{
 		"'b', bytesOf(str(FULL, '--b\\r\\nContent-Disposition: form-data; name=\"a\"\\r\\n\\r\\n1\\r\\n'))",
 		"'b', bytesOf('--b\\r\\nContent-Disposition: form-data; ' + str(FULL, 'a=\"\";'))",
 	},
+	"exit.code":    {"0", "3", "'x'"},
 	"exit":         {"0, 'null'", "1, str(M - 1)", "0, str(FULL)"},
 	"garbage":      {""},
 	"host.unicode": {"'xn--e1afmkfd.com'", "'xn--' + str(1000, 'a9')", "str(FULL)"},

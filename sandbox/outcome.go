@@ -44,6 +44,7 @@ func (r *run) classify(err error) error {
 		if path := depth.Over(exit.value, "result", r.limits.Depth); path != "" {
 			return r.classify(r.failDeep("the result", path))
 		}
+		r.result.ExitCode = int(exit.code)
 		if r.result.Value = exit.value; exit.code != 0 {
 			r.result.Error = exit.Error()
 		}

@@ -44,6 +44,7 @@ func joined(parts ...map[string]hostops.Op) map[string]hostops.Op {
 // own are the synchronous operations that every guest may call and that depend on its run.
 var own = map[string]func(*run, *hostops.Call, []quickjs.Value) (quickjs.Value, error){
 	"exit":         exitOp,
+	"exit.code":    exitCodeOp,
 	"module":       moduleOp,
 	"stack.frames": framesOp,
 	"stack.trace":  traceOp,
@@ -220,6 +221,13 @@ func exitOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		value = "null"
 	}
 	return 0, &exited{code, []byte(value)}
+}
+
+// exitCodeOp answers exit.code(code): it keeps the code that a program without process.exit ends with.
+func exitCodeOp(r *run, _ *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	code, _ := a[0].Int()
+	r.result.ExitCode = int(code)
+	return quickjs.Undefined, nil
 }
 
 // moduleOp answers module(id): it returns whether the run may load a module.

@@ -16,19 +16,12 @@ type Result struct {
 	Files map[string][]byte
 	// Logs are the console calls, at most Limits.LogEntries, and one more entry if there were more calls.
 	Logs []Log
-	// Error says in one line why the run did not complete; empty if it did.
-	Error string
-	// Exception is what the code threw, if that ended the run.
-	Exception *Exception
+	Failure
 	// Parked is what the run waits for, if it ended because it waits; Engine.Resume continues it.
 	Parked *Parked
 	// Snapshot is the session after a step that completed; see Engine.Step. It is nil for other runs.
 	Snapshot []byte
-	// Limit names the limit that ended the run; empty if none did.
-	Limit Limit
-	// Cancelled reports that the context of Run ended it.
-	Cancelled bool
-	Usage     Usage
+	Usage    Usage
 	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers,
 	// garbage collection) and that no limit ended the run: every run of the same script and grants has this result.
 	Pure bool
@@ -48,6 +41,20 @@ type Result struct {
 	Journal *Journal
 	// Seed is what Math.random was seeded with: with it, and the same host, the run can be repeated.
 	Seed int64
+}
+
+// Failure says why a run did not complete. The zero value is that of a run without fault.
+type Failure struct {
+	// Error says in one line why the run did not complete; empty if it did.
+	Error string
+	// ExitCode is what the code passed to process.exit or set process.exitCode to. Only process.exit makes it an error.
+	ExitCode int
+	// Exception is what the code threw, if that ended the run.
+	Exception *Exception
+	// Limit names the limit that ended the run; empty if none did.
+	Limit Limit
+	// Cancelled reports that the context of Run ended it.
+	Cancelled bool
 }
 
 // Completed reports whether the code ran to its end.

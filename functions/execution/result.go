@@ -62,13 +62,16 @@ type Result struct {
 	Pause
 }
 
-// A Failure says why an execution did not complete. The zero value is that of an execution that completed.
+// A Failure says why an execution did not complete. The zero value is that of an execution without fault.
 type Failure struct {
 	// Error is one line; nil if the execution completed.
 	Error     *string    `json:"error"`
 	Exception *Exception `json:"exception"`
 	// Limit is the limit that ended the run; nil if none did.
 	Limit *string `json:"limit"`
+	// ExitCode is what the code passed to process.exit or set process.exitCode to, if not 0. A code that was only set
+	// leaves the execution completed.
+	ExitCode int `json:"exitCode,omitempty"`
 }
 
 // An Environment names the engine and the tier that an execution ran under.

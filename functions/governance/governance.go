@@ -89,7 +89,7 @@ func Record(
 		ID: inv.ID, Time: inv.ReceivedAt.UTC(), DurationMs: durationMs, Caller: audit.Caller(inv.Caller), Via: inv.Via,
 		Source: audit.Source{CodeSHA256: codeSHA256, CodeBytes: len(source), Language: inv.Request.MainLanguage()},
 		Policy: r.Policy, Engine: r.Engine, EngineBuild: r.EngineBuild,
-		Ending: audit.Ending{Status: string(r.Status), Usage: audit.Usage(usage)},
+		Ending: audit.Ending{Status: string(r.Status), ExitCode: r.ExitCode, Usage: audit.Usage(usage)},
 	}
 	if d != nil {
 		record.Grants, record.Reasons = Encode(d.Grants), d.ReasonLines()
@@ -134,6 +134,7 @@ func Result(r audit.Record) execution.Result {
 	if r.Limit != "" {
 		result.Limit = &r.Limit
 	}
+	result.ExitCode = r.ExitCode
 	if f := r.Function; f != nil {
 		result.Function = &execution.FunctionRef{Name: f.Name, Version: f.Version}
 	}

@@ -84,6 +84,7 @@ func (o *outcome) result(out sandbox.Result) execution.Result {
 	for _, l := range out.Logs {
 		r.Logs = append(r.Logs, logOf(l))
 	}
+	r.ExitCode = out.ExitCode
 	if out.Error != "" {
 		r.Error = &out.Error
 	}

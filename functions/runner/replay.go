@@ -205,6 +205,7 @@ func outcomeOf(result execution.Result) audit.Outcome {
 		Status: string(result.Status), Result: result.Result, OutputBytes: result.Usage.OutputBytes,
 		Ticks:    result.Usage.Ticks,
 		APICalls: result.Usage.APICalls,
+		ExitCode: result.ExitCode,
 	}
 	if result.Error != nil {
 		o.Error = *result.Error

@@ -194,7 +194,7 @@ func (f *runFlags) print(con terminal.Console, result execution.Result) error {
 func outcome(result execution.Result, quiet bool) error {
 	code := exit.Guest
 	switch {
-	case result.Status == execution.Completed:
+	case result.Status == execution.Completed && result.ExitCode == 0:
 		return nil
 	case result.Status == execution.Blocked:
 		code = exit.Blocked
@@ -205,6 +205,9 @@ func outcome(result execution.Result, quiet bool) error {
 	if !quiet && result.Status == execution.Paused {
 		text = "the execution " + result.ID + " is paused and has no result yet; airlock approvals show " + result.ID +
 			" prints what it waits for"
+	}
+	if !quiet && result.Status == execution.Completed {
+		text = fmt.Sprintf("the code set process.exitCode to %d", result.ExitCode)
 	}
 	if !quiet && result.Error != nil {
 		text = *result.Error

@@ -150,8 +150,12 @@ func TestStages(t *testing.T) {
 			`{"signal":null,"stdout":"","stderr":"TypeError: x\n    at a\n","code":1,"output":"TypeError: x\n    at a\n",` +
 				`"message":"Exited with error status 1","status":"RE"}`},
 		{"exit", execution.Result{Status: execution.Failed,
-			Failure: execution.Failure{Error: text("the code called process.exit(-1)")}},
+			Failure: execution.Failure{Error: text("the code called process.exit(-1)"), ExitCode: -1}},
 			`{"signal":null,"stdout":"","stderr":"","code":255,"output":"","message":"Exited with error status 255",` +
+				`"status":"RE"}`},
+		{"an exit code that was only set", execution.Result{Status: execution.Completed,
+			Failure: execution.Failure{ExitCode: 3}},
+			`{"signal":null,"stdout":"","stderr":"","code":3,"output":"","message":"Exited with error status 3",` +
 				`"status":"RE"}`},
 		{"a text that looks like an exit", execution.Result{Status: execution.Failed,
 			Failure: execution.Failure{Error: text("the code called process.exit(0)"),

@@ -76,7 +76,7 @@ func stageOf(r execution.Result) stage {
 	}
 	switch limit := r.Limit; {
 	case r.Status == execution.Completed:
-		s.Code = new(int)
+		s.exit(r.ExitCode & 255)
 	case limit == nil:
 		s.exit(exitCode(r))
 	case *limit == execution.LimitWall, *limit == execution.LimitCPU:
@@ -96,9 +96,8 @@ func stageOf(r execution.Result) stage {
 
 // exitCode returns the code with which a program has ended that no limit ended.
 func exitCode(r execution.Result) int {
-	var code int
-	if n, _ := fmt.Sscanf(errorOf(r), "the code called process.exit(%d)", &code); r.Exception == nil && n == 1 {
-		return code & 255
+	if r.Exception == nil && r.ExitCode != 0 {
+		return r.ExitCode & 255
 	}
 	return 1
 }

@@ -73,7 +73,7 @@ func notReplayable(reason string) error {
 func outcomeOf(result execution.Result) audit.Outcome {
 	o := audit.Outcome{
 		Status: string(result.Status), Result: result.Result, OutputBytes: result.Usage.OutputBytes,
-		Ticks: result.Usage.Ticks, APICalls: result.Usage.APICalls,
+		Ticks: result.Usage.Ticks, APICalls: result.Usage.APICalls, ExitCode: result.ExitCode,
 	}
 	if result.Error != nil {
 		o.Error = *result.Error

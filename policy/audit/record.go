@@ -55,11 +55,13 @@ type Assessment struct {
 
 // An Ending says how an execution ended and what it used.
 type Ending struct {
-	Status      string `json:"status"`
-	Limit       string `json:"limit,omitempty"`
-	Error       string `json:"error,omitempty"`
-	OutputBytes int64  `json:"outputBytes"`
-	Usage       Usage  `json:"usage"`
+	Status string `json:"status"`
+	Limit  string `json:"limit,omitempty"`
+	Error  string `json:"error,omitempty"`
+	// ExitCode is what the code passed to process.exit or set process.exitCode to, if not 0.
+	ExitCode    int   `json:"exitCode,omitempty"`
+	OutputBytes int64 `json:"outputBytes"`
+	Usage       Usage `json:"usage"`
 }
 
 // Inputs is what a replay needs in addition to the code.

@@ -12,7 +12,7 @@ type Outcome struct {
 	Status, Error, Limit string
 	Result               json.RawMessage // nil for none
 	OutputBytes, Ticks   int64
-	APICalls             int
+	APICalls, ExitCode   int
 }
 
 // Differences returns one line for each difference from the record. It is empty if the execution is the same.
@@ -31,6 +31,9 @@ func (r Record) Differences(again Outcome) []string {
 	note("status", r.Status, again.Status)
 	note("error", r.Error, again.Error)
 	note("limit", r.Limit, again.Limit)
+	if r.ExitCode != 0 { // older records have none
+		note("exitCode", r.ExitCode, again.ExitCode)
+	}
 	note("resultSha256", r.ResultSHA256, sum)
 	note("outputBytes", r.OutputBytes, again.OutputBytes)
 	note("ticks", r.Usage.Ticks, again.Ticks)
