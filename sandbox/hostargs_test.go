@@ -195,6 +195,9 @@ var hostArguments = map[string][]string{
 		"'TypeError: x', str(32000, '\\n    at f (script.js:1:1)')", "'TypeError: x', str(32000, '\\n    at ')",
 		"'TypeError: ' + str(32000), str(32000, '    at f (native)\\n')",
 		"'TypeError: x', str(FULL)", "str(FULL), str(FULL)"},
+	"sleep": {"0", "-1", "1", "NaN", "'x'"},
+	"stack.call": {"'    at f (script.js:1:1)'", "'    at f (script.js:' + str(300, '9') + ':1)'", "str(FULL)",
+		"'    at f (script.js:1:999999999)'"},
 	"stack.frames": {"new Error().stack", "str(32000, '\\n    at ')", "str(FULL)"},
 	"value.iterator": {"[1][Symbol.iterator](), 2",
 		"(() => { const s = new Set(); for (let i = 0; i < 20000; i++) s.add(i); const k = s.values(); for (let i = 0; " +

@@ -15,7 +15,7 @@ import (
 // The kinds of host calls and their arguments; stdlib/primordials.js has the other side.
 const (
 	opLog     = 1  // level, text
-	opTimer   = 2  // id, milliseconds, repeat
+	opTimer   = 2  // id, milliseconds, 0 for once, 1 for repeatedly, or immediately
 	opClear   = 3  // id; 0 to clear it, 1 to unreference it, timerHolds to reference it again
 	opSettled = 4  // has a value
 	opDone    = 5  // json
@@ -31,6 +31,9 @@ const (
 
 // timerHolds is the argument of opClear that makes the run wait for a timer again.
 const timerHolds = 2
+
+// immediately is the argument of opTimer for what runs before all timers.
+const immediately = 2
 
 var levels = [...]string{"log", "info", "warn", "error", "debug"}
 
@@ -58,8 +61,12 @@ func (r *run) answer(in hostops.Guest, a quickjs.Args) (quickjs.Value, error) {
 		repeat, _ := a[3].Int()
 		if ok1 && ok2 && ms >= 0 {
 			r.outside.taint()
-			period := time.Duration(ms) * time.Millisecond
-			r.timers.Add(id, r.outside.timerClock()+period, period, repeat != 0)
+			period, now := time.Duration(ms)*time.Millisecond, r.outside.timerClock()
+			if repeat == immediately {
+				r.timers.AddImmediate(id, now)
+			} else {
+				r.timers.Add(id, now+period, period, repeat != 0)
+			}
 		}
 	case opClear:
 		id, ok := a[1].Int()

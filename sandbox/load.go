@@ -20,7 +20,8 @@ import (
 var loadOps = setOf(
 	"utf8.encode", "text.decode", "text.label", "base64.atob", "base64.btoa", "url.parse", "url.set", "host.unicode",
 	"form.parse", "form.format", "mime.parse", "multipart.parse",
-	"value.kind", "value.promise", "value.proxy", "value.iterator", "stack.frames", "stack.trace", "module",
+	"value.kind", "value.promise", "value.proxy", "value.iterator", "stack.call", "stack.frames",
+	"stack.trace", "module",
 	"buffer.encode", "buffer.decode", "hash", "hmac", "pbkdf2", "hkdf", "zlib",
 	"intl.zone", "intl.compare", "intl.locale", "intl.likely", "intl.name", "intl.segment", "intl.data",
 	"crypto.digest", "crypto.hmac", "crypto.hmacVerify", "crypto.hkdf", "crypto.pbkdf2", "crypto.public", "crypto.verify",

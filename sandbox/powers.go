@@ -46,6 +46,8 @@ var own = map[string]func(*run, *hostops.Call, []quickjs.Value) (quickjs.Value, 
 	"exit":         exitOp,
 	"exit.code":    exitCodeOp,
 	"module":       moduleOp,
+	"sleep":        sleepOp,
+	"stack.call":   callOp,
 	"stack.frames": framesOp,
 	"stack.trace":  traceOp,
 	"timeOrigin":   timeOriginOp,
@@ -256,6 +258,43 @@ func framesOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error)
 		return quickjs.Int(-1), nil
 	}
 	return quickjs.Int(int32(len(utf16.Encode([]rune(stack[:at]))))), nil
+}
+
+// sleepOp answers sleep(ms): it returns when the time has passed. A seeded run does not wait: its clock advances.
+func sleepOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	ms, _ := a[0].Int()
+	pause := time.Duration(max(ms, 0)) * time.Millisecond
+	switch {
+	case r.outside.seeded:
+		r.outside.virtual += pause
+	case r.grants.Replay == nil:
+		alarm := time.NewTimer(min(pause, max(r.limits.Wall-r.outside.elapsed(), 0)))
+		defer alarm.Stop()
+		select {
+		case <-alarm.C:
+		case <-r.ctx.Done():
+		}
+	}
+	if r.outside.elapsed() >= r.limits.Wall {
+		return 0, r.limits.exceeded(LimitWall)
+	}
+	return quickjs.Undefined, c.Poll(c.In)
+}
+
+// callOp answers stack.call(frame): it returns the text of the call at the position of a frame of the guest's, or "".
+func callOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
+	frame, ok := c.Word(a[0], maxErrorText)
+	if err := c.Work(4 * len(frame)); err != nil {
+		return 0, err
+	}
+	if !ok || r.source == nil {
+		return c.NewString("")
+	}
+	text, read := r.source.Call(frame)
+	if err := c.Work(read); err != nil {
+		return 0, err
+	}
+	return c.NewString(text)
 }
 
 // traceOp answers stack.trace(head, frames): it returns V8's message of an error that the engine throws, or "", and the

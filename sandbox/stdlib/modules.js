@@ -8,7 +8,8 @@
 
   const granted = { __proto__: null };
   const require = function require(id) {
-    if (typeof id !== 'string') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `The "id" argument must be of type string. Received ${id === null ? 'null' : typeof id}`);
+    if (typeof id !== 'string') throw internal.nodeWrongType('id', 'of type string', id);
+    if (id === '') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_VALUE', "The argument 'id' must be a non-empty string. Received ''");
     const name = p.startsWith(id, 'node:') && id !== 'node:test' ? p.slice(id, 5) : id;
     if (granted[name] === true) return modules[name];
     const refused = internal.sync('module', id);

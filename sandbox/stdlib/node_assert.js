@@ -149,11 +149,18 @@
     failed(e, expected, name, `Got unwanted ${name === 'doesNotReject' ? 'rejection' : 'exception'}${message ? `: ${message}` : '.'}\nActual message: "${e?.message}"`);
   };
 
+  // falsy returns the message of an expression that is false, with the text of the call.
+  const falsy = () => {
+    const frame = internal.plainStack().split('\n').find((line) => line.startsWith('    at ')) ?? '';
+    const call = internal.sync('stack.call', frame);
+    return `The expression evaluated to a falsy value${call === '' ? '' : `:\n\n  ${call.split('\n').join('\n  ')}\n`}`;
+  };
   const assert = function ok(value, message) {
     if (arguments.length === 0) fail(undefined, true, undefined, '==', 'No value argument passed to `assert.ok()`');
-    if (!value) fail(value, true, message, '==', 'The expression evaluated to a falsy value');
+    if (!value) fail(value, true, message, '==', message === undefined || message === null ? falsy() : undefined);
   };
-  const equal = (operator, test) => (a, b, message) => {
+  const equal = (operator, test) => function (a, b, message) {
+    if (arguments.length < 2) throw internal.nodeError(TypeError, 'ERR_MISSING_ARGS', 'The "actual" and "expected" arguments must be specified');
     if (!test(a, b)) fail(a, b, message, operator, undefined);
   };
   const loose = (a, b) => a == b || a !== a && b !== b; // eslint-disable-line eqeqeq

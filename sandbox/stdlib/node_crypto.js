@@ -213,7 +213,7 @@
       let out;
       try { out = answer('cipher', this.#name, flags, this.#key, this.#iv, data, this.#aad); } catch (e) {
         if (e.message.includes('::')) e.code = e.message.includes('bad decrypt') ? 'ERR_OSSL_BAD_DECRYPT' : 'ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH';
-        if (e.message.includes('::')) e.reason = e.message.slice(e.message.lastIndexOf(':') + 1);
+        if (e.message.includes('::')) Object.assign(e, { library: 'Provider routines', reason: e.message.slice(e.message.lastIndexOf(':') + 1) });
         throw e;
       }
       if (gcm && !this.#decrypt) {

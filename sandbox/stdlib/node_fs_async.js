@@ -54,7 +54,11 @@
     async close() { if (this.fd >= 0) { fs.closeSync(this.fd); this.fd = -1; } }
     createReadStream(options) { return fs.createReadStream(null, { ...options, fd: this.fd }); }
     createWriteStream(options) { return fs.createWriteStream(null, { ...options, fd: this.fd }); }
-    async* readLines() { for (const line of fs.readFileSync(this.fd, 'utf8').split(/\r?\n/)) yield line; }
+    async* readLines() {
+      const lines = fs.readFileSync(this.fd, 'utf8').split(/\r?\n/);
+      if (lines.at(-1) === '') lines.pop();
+      yield* lines;
+    }
     async [Symbol.asyncDispose]() { await this.close(); }
   }
   promises.open = async (path, flags, mode) => new FileHandle(fs.openSync(path, flags, mode));

@@ -8,7 +8,7 @@
   const { addHeaders, STATUS_CODES, validateHeaderName, validateHeaderValue, IncomingMessage, OutgoingMessage, ServerResponse } = internal.nodeHTTP;
   const { URL, AbortController } = globalThis;
 
-  const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+  const METHODS = 'ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MOVE NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT QUERY REBIND REPORT SEARCH SOURCE SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE'.split(' ');
 
   // answered returns the message of a response that fetch received.
   const answered = (response) => {

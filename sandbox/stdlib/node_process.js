@@ -1,4 +1,4 @@
-// Node's process, os, timers, console, perf_hooks and constants: what common code needs to load. They reveal nothing about
+// Node's process, os, timers, console and constants: what common code needs to load. They reveal nothing about
 // the host.
 (host, internal) => {
   'use strict';
@@ -18,7 +18,7 @@
   }
   const setImmediate = function setImmediate(f, ...args) {
     if (typeof f !== 'function') throw internal.nodeWrongType('callback', 'of type function', f);
-    return new Immediate(setTimeout(f, 0, ...args));
+    return new Immediate(internal.setImmediate(f, args));
   };
   const clearImmediate = function clearImmediate(immediate) { clearTimeout(timeoutOf(immediate)); };
   define(globalThis, 'setImmediate', setImmediate);
@@ -35,7 +35,7 @@
   });
   const promises = {
     setTimeout: (ms, value, options) => later(setTimeout, ms, value, options),
-    setImmediate: (value, options) => later(setTimeout, 0, value, options),
+    setImmediate: (value, options) => later((f) => internal.setImmediate(f, []), 0, value, options),
     async* setInterval(ms, value, options) { for (;;) { await promises.setTimeout(ms, undefined, options); yield value; } },
     scheduler: { wait: (ms, options) => promises.setTimeout(ms, undefined, options), yield: () => promises.setImmediate() },
   };
@@ -226,7 +226,6 @@
   Object.defineProperty(Console, Symbol.hasInstance, { value: (v) => v === globalThis.console || Console.prototype.isPrototypeOf(v) });
   globalThis.console.Console = Console;
   modules.console = globalThis.console;
-  modules.perf_hooks = { performance: globalThis.performance, PerformanceObserver: class PerformanceObserver { observe() {} disconnect() {} } };
 
   define(globalThis, 'navigator', Object.create({ get [Symbol.toStringTag]() { return 'Navigator'; } }, Object.getOwnPropertyDescriptors({
     hardwareConcurrency: 1, language: 'en-US', languages: Object.freeze(['en-US']), platform: 'linux', userAgent: 'Node.js/22',

@@ -16,10 +16,12 @@
     } finally { internal.context = before; }
   };
 
+  // Values of repeat: once, repeatedly, and once before all timers.
+  const once = 0, repeatedly = 1, immediately = 2;
   const add = (fn, ms, args, repeat) => {
     if (p.mapSize(timers) >= maxTimers) throw new p.RangeError(`too many timers at once (${maxTimers})`);
     const id = next++;
-    p.mapSet(timers, id, { __proto__: null, fn, args, repeat, context: internal.context });
+    p.mapSet(timers, id, { __proto__: null, fn, args, repeat: repeat === repeatedly, context: internal.context });
     host(op.timer, id, ms, repeat);
     return id;
   };
@@ -55,7 +57,7 @@
     refresh() {
       const timer = p.mapGet(timers, this.#id);
       if (timer !== undefined) {
-        host(op.timer, this.#id, this.#ms, timer.repeat);
+        host(op.timer, this.#id, this.#ms, timer.repeat ? repeatedly : once);
         if (!this.#waits) host(op.clear, this.#id, 1, 0);
       }
       return this;
@@ -65,8 +67,8 @@
     [Symbol.dispose]() { clear(this); }
   }
 
-  define(globalThis, 'setTimeout', function setTimeout(fn, delay = 0, ...args) { return set(fn, delay, args, 0); });
-  define(globalThis, 'setInterval', function setInterval(fn, delay = 0, ...args) { return set(fn, delay, args, 1); });
+  define(globalThis, 'setTimeout', function setTimeout(fn, delay = 0, ...args) { return set(fn, delay, args, once); });
+  define(globalThis, 'setInterval', function setInterval(fn, delay = 0, ...args) { return set(fn, delay, args, repeatedly); });
   define(globalThis, 'clearTimeout', function clearTimeout(id = 0) { clear(id); });
   define(globalThis, 'clearInterval', function clearInterval(id = 0) { clear(id); });
   define(globalThis, 'queueMicrotask', function queueMicrotask(callback) {
@@ -95,7 +97,8 @@
     }
   };
   // startTimer starts a timer for internal use. It caps the delay at 2^31-1 ms.
-  internal.startTimer = (ms, fn) => add(fn, p.min(p.trunc(ms), 0x7fffffff), [], 0);
+  internal.startTimer = (ms, fn) => add(fn, p.min(p.trunc(ms), 0x7fffffff), [], ms === 0 ? immediately : once);
+  internal.setImmediate = (fn, args) => new Timeout(add(fn, 0, args, immediately), 0);
   internal.clearTimer = clear;
 
   // fire calls the callback of the timer id. The host calls it when the timer is due.

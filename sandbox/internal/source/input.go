@@ -33,6 +33,9 @@ func Of(in Input) (*Source, *Exception) {
 	s, ex := sourceOf(in)
 	if ex == nil {
 		s.mentions = mentionsOf(s.Text)
+		if s.given = in.Code; in.Entry != "" {
+			s.given = string(in.Files[in.Entry])
+		}
 	}
 	return s, ex
 }

@@ -27,12 +27,27 @@ func (s *Source) origin(line, col int) (file string, l, c int, ok bool) {
 	namespace, p, _ := strings.Cut(name, ":")
 	switch namespace {
 	case ofScript:
+		if b.shaped { // the map counts UTF-16 units, and the edits bytes
+			c = bytesBefore(lineOf(b.code, l), c)
+		}
 		l, c, ok = b.inScript(l, c+1, b.lines)
 		return s.name, l, c, ok
 	case ofFile:
 		return p, l, c + 1, true
 	}
 	return "", 0, 0, false
+}
+
+// lineOf returns text from the beginning of its line n, and "" if it has fewer lines.
+func lineOf(text string, n int) string {
+	for ; n > 1; n-- {
+		at := strings.IndexByte(text, '\n')
+		if at < 0 {
+			return ""
+		}
+		text = text[at+1:]
+	}
+	return text
 }
 
 // inScript leads a position in the bundled code, below so many lines of imports, back to the script's own.

@@ -20,6 +20,7 @@ import (
 type Source struct {
 	Text   string // what is compiled
 	code   string // the same before the edits
+	given  string // the caller's text; "" if it is not kept
 	Called bool   // the value is a function to be called
 	// doubtful reports that only the engine can parse the code, which might close the wrapping and open another.
 	doubtful bool

@@ -68,3 +68,35 @@ func TestQueueIsBounded(t *testing.T) {
 		t.Errorf("%d timers are set", len(q.byID))
 	}
 }
+
+// A timer without a delay is as one of a millisecond to those before it, and runs when its turn comes. What is to run
+// immediately precedes all timers, except before the first of them.
+func TestQueueOrdersShortTimersAsNode(t *testing.T) {
+	const ms = time.Millisecond
+	var q Queue
+	q.Add(1, ms, ms, false)
+	q.AddImmediate(2, 0)
+	q.Add(3, 0, 0, false)
+	q.Add(4, 2*ms, 2*ms, false)
+	var fired []int32
+	pop := func() { fired = append(fired, q.Pop(ms)) }
+	pop()
+	if next := q.Next(); next != 0 {
+		t.Errorf("the timer without a delay is due at %v", next)
+	}
+	var again Queue
+	again.Restore(ms, q.States(ms))
+	for _, want := range []int32{3, 2, 4} {
+		if id := again.Pop(ms); id != want {
+			t.Errorf("restored, %d fired in place of %d", id, want)
+		}
+	}
+	q.Add(5, ms, 0, false)
+	q.AddImmediate(6, ms)
+	for !q.Empty() {
+		pop()
+	}
+	if want := []int32{1, 3, 6, 2, 4, 5}; !slices.Equal(fired, want) {
+		t.Errorf("fired %v, want %v", fired, want)
+	}
+}
