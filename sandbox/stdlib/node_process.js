@@ -71,7 +71,7 @@
     leaving = true;
     if (code !== undefined) process.exitCode = code;
     if (listened('exit')) process.emit('exit', (process.exitCode ?? 0) | 0);
-    if (code === undefined && (process.exitCode | 0) !== 0) internal.sync('exit.code', process.exitCode | 0);
+    if (exitCode !== undefined && code === undefined && (exitCode | 0) !== 0) internal.sync('exit.code', exitCode | 0);
   };
   // drain calls the listeners of beforeExit when nothing is pending, and reports whether there were any, because they
   // may have started something. It does not call them again if nothing has happened since.
