@@ -6,7 +6,7 @@ const special = [0, -0, 1, -1, 0.5, 2, 3, -3, 1.5, 10, 1e-300, 5e-324, 1e300, 1.
   709.78, 709.79, 710.4, 710.5, -745.1, -745.2, 22, 21.9, 1e-9, 4294967296, 9007199254740991, 9007199254740993, 0.7853981633974483, 2 ** 0.5, Math.PI];
 const some = [...special];
 for (let i = 0; i < 2000; i++) some.push((random() - 0.5) * 10 ** Math.floor(random() * 12 - 6), 1 + random() / 2 ** Math.floor(random() * 40), Math.floor(random() * 400));
-for (const name of ['exp', 'log', 'log10', 'log1p', 'expm1', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'asinh', 'acosh',
+for (const name of ['exp', 'log', 'log10', 'log2', 'log1p', 'expm1', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'asinh', 'acosh',
   'atanh', 'cbrt', 'sqrt', 'pow', 'hypot', 'atan2']) {
   let hash = 0x811c9dc5;
   const add = (x) => {

@@ -18,8 +18,8 @@ var expSeries = []float64{
 
 // Functions are the types of the functions: their parameters and their result, where d is a number and i a word.
 var Functions = map[string][2]string{
-	"exp": {"d", "d"}, "log": {"d", "d"}, "log1p": {"d", "d"}, "log10": {"d", "d"}, "pow": {"dd", "d"}, "cosh": {"d", "d"},
-	"tanh": {"d", "d"}, "sinh": {"d", "d"}, "asinh": {"d", "d"}, "acosh": {"d", "d"},
+	"exp": {"d", "d"}, "log": {"d", "d"}, "log1p": {"d", "d"}, "log10": {"d", "d"}, "log2": {"d", "d"},
+	"pow": {"dd", "d"}, "cosh": {"d", "d"}, "tanh": {"d", "d"}, "sinh": {"d", "d"}, "asinh": {"d", "d"}, "acosh": {"d", "d"},
 	"hypot": {"dd", "d"}, "__cos": {"dd", "d"}, "__sin": {"ddi", "d"}, // have bodies
 	"expm1": {"d", "d"}, "scalbn": {"di", "d"}, // are called
 }
@@ -27,7 +27,8 @@ var Functions = map[string][2]string{
 // Bodies returns the bodies of the functions that have one. index returns the index of a function of [Functions].
 func Bodies(index func(name string) uint64) map[string][]byte {
 	return map[string][]byte{
-		"exp": exp(), "log": log(), "log1p": log1p(), "log10": log10(index("log")), "pow": pow(index("scalbn")),
+		"exp": exp(), "log": log(), "log1p": log1p(), "log10": log10(index("log")), "log2": log2(),
+		"pow":  pow(index("scalbn")),
 		"cosh": cosh(index("exp"), index("expm1")), "tanh": tanh(index("expm1")),
 		"sinh": sinh(index("exp"), index("expm1")), "asinh": asinh(index("log"), index("log1p")),
 		"acosh": acosh(index("log"), index("log1p")), "hypot": hypot(),
@@ -193,6 +194,43 @@ func log1p() []byte {
 		r.is(product(s.get, sum(u.get, r.get))),
 		when(zero(k.get), answer(difference(f.get, difference(u.get, r.get)))),
 		scaled(difference(u.get, sum(r.get, small))),
+	)
+}
+
+// log2 has another formula than fdlibm's, that of FreeBSD, which V8 has.
+func log2() []byte {
+	const (
+		x, f, s, z, w, r, hi, lo, n variable = 0, 1, 2, 3, 4, 5, 6, 7, 8
+		hx, k, i                    variable = 9, 10, 11
+		invLn2High                           = 1.44269504072144627571e+00
+		invLn2Low                            = 1.67517131648865118353e-10
+	)
+	half := product(number(0.5), f.get, f.get)
+	return body(8, 3,
+		normal(x, hx, k),
+		when(equal(x.get, number(1)), answer(number(0))),
+		k.is(plus(k.get, minus(right(hx.get, word(20)), word(1023)))),
+		hx.is(and(hx.get, word(0x000fffff))),
+		i.is(and(plus(hx.get, word(0x95f64)), word(0x100000))),
+		x.is(withHigh(x.get, or(hx.get, minus(word(0x3ff00000), i.get)))), // x or x/2
+		k.is(plus(k.get, right(i.get, word(20)))),
+		n.is(fromWord(k.get)),
+		f.is(difference(x.get, number(1))),
+		s.is(quotient(f.get, sum(number(2), f.get))),
+		z.is(product(s.get, s.get)),
+		w.is(product(z.get, z.get)),
+		r.is(sum(
+			product(z.get, series(w.get,
+				6.666666666666735130e-01, 2.857142874366239149e-01, 1.818357216161805012e-01, 1.479819860511658591e-01)),
+			product(w.get, series(w.get, 3.999999999940941908e-01, 2.222219843214978396e-01, 1.531383769920937332e-01)),
+		)),
+		r.is(product(s.get, sum(half, r.get))),
+		hi.is(rounded(difference(f.get, half))),
+		lo.is(sum(difference(f.get, hi.get, half), r.get)),
+		z.is(product(hi.get, number(invLn2High))),
+		r.is(sum(product(sum(lo.get, hi.get), number(invLn2Low)), product(lo.get, number(invLn2High)))),
+		w.is(sum(n.get, z.get)),
+		sum(r.get, sum(difference(n.get, w.get), z.get), w.get),
 	)
 }
 

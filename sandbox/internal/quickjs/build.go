@@ -34,7 +34,7 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "80c1eb971ed55784377b004445d875efa77678dd1210c5a652e402fb7547e566",
+			rewritten: "56b7cccbce8024a023ed74e2137cc89984650d57b4cd2a69976a5d1336f33149",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
