@@ -3,6 +3,75 @@
   'use strict';
   const { p, op, intl } = internal;
 
+  // Casing of the languages that have rules of their own. replaced returns text with some characters replaced by what rule
+  // makes of their position, or left as they are if it returns undefined; rest maps what is between them.
+  const replaced = (text, rule, rest) => {
+    let out = '', from = 0;
+    for (let i = 0; i < text.length; i++) {
+      const found = rule(text, i);
+      if (found === undefined) continue;
+      out += rest(p.slice(text, from, i)) + found[0];
+      i += found[1] - 1;
+      from = i + 1;
+    }
+    return out + rest(p.slice(text, from));
+  };
+  const same = (text) => text;
+  const isAbove = (ch) => ch === '\u0300' || ch === '\u0301' || ch === '\u0303' || ch === '\u0302' || ch === '\u0304' || ch === '\u0306' || ch === '\u0307' || ch === '\u0308' || ch === '\u030c';
+  const dotted = { __proto__: null, I: 'i\u0307', J: 'j\u0307', Į: 'į\u0307' }, accented = { __proto__: null, Ì: 'i\u0307\u0300', Í: 'i\u0307\u0301', Ĩ: 'i\u0307\u0303' };
+  const turkic = {
+    __proto__: null,
+    lower: (s) => replaced(s, (text, i) => text[i] === 'I' ? (text[i + 1] === '\u0307' ? ['i', 2] : ['ı', 1]) : text[i] === 'İ' ? ['i', 1] : undefined, p.toLowerCase),
+    upper: (s) => replaced(s, (text, i) => text[i] === 'i' ? ['İ', 1] : undefined, p.toUpperCase),
+  };
+  const lithuanian = {
+    __proto__: null,
+    lower: (s) => replaced(s, (text, i) => accented[text[i]] !== undefined ? [accented[text[i]], 1] : dotted[text[i]] !== undefined && isAbove(text[i + 1]) ? [dotted[text[i]], 1] : undefined, p.toLowerCase),
+    upper: (s) => p.toUpperCase(replaced(s, (text, i) => text[i] === '\u0307' && (text[i - 1] === 'i' || text[i - 1] === 'j' || text[i - 1] === 'į') ? ['', 1] : undefined, same)),
+  };
+  // Greek capitals have no accents. A dialytika remains, and shows where an accent kept two vowels apart.
+  const { normalize } = p.String.prototype, isLetter = /^\p{L}$/u;
+  const isAccent = (ch) => ch === '\u0300' || ch === '\u0301' || ch === '\u0304' || ch === '\u0306' || ch === '\u0313' || ch === '\u0314' || ch === '\u0342' || ch === '\u0343';
+  const greek = {
+    __proto__: null,
+    lower: p.toLowerCase,
+    upper: (s) => {
+      const text = p.apply(normalize, s, ['NFD']);
+      let out = '', parted = false;
+      for (let i = 0; i < text.length;) {
+        const letter = text[i];
+        let accent = false, dialytika = false, iota = false, other = '', end = i + 1;
+        for (; end < text.length; end++) {
+          const ch = text[end];
+          if (isAccent(ch)) accent = true;
+          else if (ch === '\u0308') dialytika = true;
+          else if (ch === '\u0345') iota = true;
+          else break;
+        }
+        const small = p.toLowerCase(letter), vowel = p.indexOf('αειουηω', small) >= 0, joins = small === 'ι' || small === 'υ';
+        if (!vowel) other = p.slice(text, i + 1, end); // an accent of another script
+        else if (small === 'η' && accent && !dialytika && !iota && p.regexpExec(isLetter, text[i - 1] ?? ' ') === null && p.regexpExec(isLetter, text[end] ?? ' ') === null) other = '\u0301'; // the word for or
+        else if (joins && (dialytika || parted && !accent)) other = '\u0308';
+        out += p.toUpperCase(letter) + other + (iota && vowel ? 'Ι' : '');
+        parted = vowel && accent && !dialytika;
+        i = end;
+      }
+      return p.apply(normalize, out, ['NFC']);
+    },
+  };
+  const casings = { __proto__: null, tr: turkic, az: turkic, lt: lithuanian, el: greek };
+  const casing = (name, how, plain) => {
+    internal.define(String.prototype, name, { [name](locales = undefined) {
+      if (this === undefined || this === null) throw new p.TypeError(`String.prototype.${name} called on null or undefined`);
+      const text = `${this}`;
+      if (locales === undefined) return plain(text);
+      const asked = intl.list(locales);
+      return (casings[asked.length === 0 ? '' : p.regexpExec(/^[a-z]*/, asked[0])[0]]?.[how] ?? plain)(text);
+    } }[name]);
+  };
+  casing('toLocaleUpperCase', 'upper', p.toUpperCase);
+  casing('toLocaleLowerCase', 'lower', p.toLowerCase);
+
   const any = (tag) => tag; // the host sorts every language
   const NUMERIC = 1, IGNORE_CASE = 2, IGNORE_ACCENTS = 4;
   // A sort calls compare often, so it calls the host itself; a refusal is not a number.
