@@ -1,6 +1,21 @@
 package catalogue
 
-import "github.com/airlock-run/airlock/policy/threat"
+import (
+	"strings"
+
+	"github.com/airlock-run/airlock/policy/threat"
+)
+
+// otherFiles are the functions of fs, and of packages that extend it, that may change files.
+const otherFiles = `close closeSync fchmod fchmodSync fchown fchownSync fdatasync fdatasyncSync fstat fstatSync fsync
+	fsyncSync ftruncate ftruncateSync futimes futimesSync lchmod lchmodSync lchown lchownSync lutimes lutimesSync
+	openAsBlob read readSync readv readvSync statfsSync unwatchFile writev writevSync ReadStream WriteStream
+	FileReadStream FileWriteStream Dir globSync mkdtempDisposable mkdtempDisposableSync lstat lstatSync promises
+	copy copySync createFile createFileSync createLink createLinkSync createSymlink createSymlinkSync emptyDir emptyDirSync
+	emptydir emptydirSync ensureDir ensureDirSync ensureFile ensureFileSync ensureLink ensureLinkSync ensureSymlink
+	ensureSymlinkSync mkdirp mkdirpSync mkdirs mkdirsSync move moveSync outputFile outputFileSync outputJSON
+	outputJSONSync outputJson outputJsonSync pathExists pathExistsSync readJSON readJSONSync readJson readJsonSync
+	remove removeSync writeJSON writeJSONSync writeJson writeJsonSync gracefulify`
 
 func modules() map[string]*Symbol {
 	finding := func(category string, p Power) Symbol { return Symbol{Category: category, Power: p, Callable: true} }
@@ -29,7 +44,11 @@ func modules() map[string]*Symbol {
 	files := join(reads, writes, group("fs.", plain, "constants", "Stats", "Dirent", "F_OK", "R_OK", "W_OK", "X_OK"))
 	fs := all("fs", threat.FilesystemAccess, files)
 	fs.rest = &Symbol{Name: "fs.*", Category: threat.FilesystemAccess, Power: WritePower, Callable: true}
-	promises := &Symbol{Name: "fs.promises", Module: "fs/promises", Members: files, rest: fs.rest}
+	fs.known = make(map[string]bool)
+	for name := range strings.FieldsSeq(otherFiles) {
+		fs.known[name] = true
+	}
+	promises := &Symbol{Name: "fs.promises", Module: "fs/promises", Members: files, rest: fs.rest, known: fs.known}
 	files["promises"] = promises
 
 	web := func(name string) *Symbol {

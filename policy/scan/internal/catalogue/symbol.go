@@ -77,6 +77,9 @@ type Symbol struct {
 	Members  map[string]*Symbol
 	// rest stands for every member that is not listed. If it is nil, those are nothing special.
 	rest *Symbol
+	// known are the names of the members that rest stands for; nil for any. A bundle's modules may be one of Node's or
+	// one of its own, whose members are none of Node's.
+	known map[string]bool
 }
 
 // Member returns the symbol of one member, or nil.
@@ -87,6 +90,9 @@ func (s *Symbol) Member(name string) *Symbol {
 	switch name {
 	case "constructor", "__esModule", "default", "then":
 		return nil // every object has the first, compilers ask modules for the next two, and an import is a promise
+	}
+	if s.known != nil && name != "" && !s.known[name] {
+		return nil
 	}
 	return s.rest
 }
