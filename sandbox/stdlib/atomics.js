@@ -3,6 +3,7 @@
 (host, internal) => {
   'use strict';
   const { p } = internal;
+  if (p.Uint8Array.fromBase64 === undefined) return internal; // quickjs-ng 0.10.1 writes beyond buffers that shrink
   const { asIntN } = p.BigInt;
   const integers = { __proto__: null, Int8Array: 1, Uint8Array: 1, Int16Array: 2, Uint16Array: 2, Int32Array: 4, Uint32Array: 4, BigInt64Array: 8, BigUint64Array: 8 };
   const isShared = (buffer) => {

@@ -14,7 +14,7 @@
   internal.extract = (v) => {
     if (streams.isReadable(v)) {
       const s = streams.readableOf(v);
-      if (s.disturbed || s.reader !== undefined) throw new p.TypeError('the body is a stream that is locked or was read');
+      if (s.disturbed || s.reader !== undefined) throw new p.TypeError('Response body object should not be disturbed or locked');
       return { __proto__: null, body: body(null, s), type: null };
     }
     if (internal.isBlob(v)) return { __proto__: null, body: body(internal.blobBytes(v), null), type: v.type === '' ? null : v.type };

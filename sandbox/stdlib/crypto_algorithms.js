@@ -58,7 +58,7 @@
     const given = object.name;
     if (given === undefined) throw new p.TypeError('Algorithm: name is missing');
     const table = operations[operation], name = find(table, internal.text(given));
-    if (name === undefined) throw internal.domError('NotSupportedError', `The algorithm ${internal.text(given)} is not supported for ${operation}`);
+    if (name === undefined) throw internal.domError('NotSupportedError', 'Unrecognized algorithm name');
     const out = { __proto__: null, name }, members = table[name];
     for (let i = 0; i < members.length; i++) {
       const m = members[i], v = object[m[0]];

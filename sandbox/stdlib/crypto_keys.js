@@ -100,7 +100,7 @@
         }
       }
     } else {
-      if (bits !== 128 && bits !== 192 && bits !== 256) throw data('an AES key has 128, 192 or 256 bits');
+      if (bits !== 128 && bits !== 192 && bits !== 256) throw data('Invalid key length');
       k.length = bits;
     }
     if (format === 'jwk' && keyData.alg !== undefined && keyData.alg !== jwkAlg(k)) throw data(`the JSON Web Key's alg is not ${jwkAlg(k)}`);

@@ -108,8 +108,8 @@
     }
     if (fits(ctx, output, 0, base)) return `${open}${base === '' ? '' : ` ${base}`} ${p.arrayJoin(output, ', ')} ${close}`;
     const indent = `\n${p.repeat(' ', ctx.indent)}`;
-    const line = base === '' && open.length === 1 ? ' ' : `${base === '' ? '' : ` ${base}`}\n${indent}  `;
-    return `${open}${line}${p.arrayJoin(output, `,\n${indent}  `)} ${close}`;
+    const line = base === '' && open.length === 1 ? ' ' : `${base === '' ? '' : ` ${base}`}${indent}  `;
+    return `${open}${line}${p.arrayJoin(output, `,${indent}  `)} ${close}`;
   };
   return internal;
 }

@@ -174,7 +174,7 @@
     notDeepEqual: equal('notDeepEqual', (a, b) => !deepEqual(a, b, false)),
     deepStrictEqual: equal('deepStrictEqual', (a, b) => deepEqual(a, b, true)),
     notDeepStrictEqual: equal('notDeepStrictEqual', (a, b) => !deepEqual(a, b, true)),
-    match(s, re, message) { if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
+    match(s, re, message) { if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', typeof s === 'string' ? `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n` : `The "string" argument must be of type string.${internal.nodeKind(s)}`); },
     doesNotMatch(s, re, message) { if (typeof s === 'string' && re.test(s)) fail(s, re, message, 'doesNotMatch', `The input was expected to not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
     fail(message) { fail(undefined, undefined, message, 'fail', 'Failed'); },
     ifError(v) { if (v !== null && v !== undefined) fail(v, null, undefined, 'ifError', `ifError got unwanted exception: ${v?.message ?? show(v)}`); },

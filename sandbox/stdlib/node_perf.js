@@ -52,7 +52,7 @@
     } }[name]);
   }
 
-  // A histogram keeps what it recorded.
+  // A RecordableHistogram keeps the values that it has recorded.
   class RecordableHistogram {
     #values = []; #sorted = true; #exceeds = 0;
     record(value) {
@@ -110,7 +110,7 @@
       return `Histogram ${inspect({ min, max, mean, exceeds, stddev, count, percentiles }, options)}`;
     }
   }
-  // Nothing delays the loop of a guest but the guest itself, which this does not measure.
+  // An IntervalHistogram has no values: only the guest itself delays its loop.
   class IntervalHistogram extends RecordableHistogram {
     enable() { return true; }
     disable() { return true; }

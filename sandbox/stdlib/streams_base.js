@@ -4,6 +4,8 @@
   'use strict';
   const { p } = internal;
   const streams = internal.streams = { __proto__: null };
+  // invalid returns Node's error of a stream, or of what belongs to one, that is in the wrong state.
+  streams.invalid = (what) => internal.nodeError(p.TypeError, 'ERR_INVALID_STATE', `Invalid state: ${what}`);
 
   // A queue is a linked list, so taking the first element is O(1).
   streams.queue = () => ({ __proto__: null, head: null, tail: null, length: 0 });

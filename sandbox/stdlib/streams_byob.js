@@ -45,7 +45,7 @@
     constructor(stream) {
       internal.need(arguments.length, 1, 'ReadableStreamBYOBReader');
       const s = streams.readableOf(stream);
-      if (s.reader !== undefined) throw new p.TypeError('the stream is locked to a reader');
+      if (s.reader !== undefined) throw streams.invalid('ReadableStream is locked');
       if (!s.controller.byte) throw new p.TypeError('the stream is not a byte stream');
       this.#r = streams.lock(s, this, true);
     }
@@ -61,7 +61,7 @@
     cancel(reason = undefined) {
       try {
         const { stream } = readerOf(this);
-        if (stream === undefined) throw new p.TypeError('the reader was released');
+        if (stream === undefined) throw streams.invalid('The reader is not attached to a stream');
         return streams.cancel(stream, reason);
       } catch (e) { return p.promiseReject(e); }
     }
@@ -80,7 +80,7 @@
         if (min === 0) throw new p.TypeError('min is 0');
         const elements = at.length / streams.elementSize(view);
         if (min > elements) throw new p.RangeError('min is larger than the view');
-        if (reader.stream === undefined) throw new p.TypeError('the reader was released');
+        if (reader.stream === undefined) throw streams.invalid('The reader is not attached to a stream');
         const request = streams.promised();
         streams.readInto(reader, view, min, request);
         return request.promise;

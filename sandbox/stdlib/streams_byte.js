@@ -38,7 +38,7 @@
     get desiredSize() { return streams.desired(of(this)); }
     close() {
       const c = of(this);
-      if (!streams.open(c)) throw new p.TypeError('the stream is not in a state that permits close');
+      if (!streams.open(c)) throw streams.invalid('Controller is already closed');
       streams.closeBytes(c);
     }
     enqueue(chunk) {
@@ -49,7 +49,7 @@
       if (!internal.isBuffer(at.buffer)) throw new p.TypeError('the chunk is of shared memory');
       if (at.length === 0) throw new p.TypeError('the chunk is empty');
       if (p.bufferLength(at.buffer) === 0) throw new p.TypeError('the chunk\'s buffer is empty');
-      if (!streams.open(c)) throw new p.TypeError('the stream is not in a state that permits enqueue');
+      if (!streams.open(c)) throw streams.invalid('Controller is already closed');
       streams.enqueueBytes(c, at);
     }
     error(e = undefined) { streams.errorBytes(of(this), e); }

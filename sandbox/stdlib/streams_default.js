@@ -20,12 +20,12 @@
     get desiredSize() { return streams.desired(of(this)); }
     close() {
       const c = of(this);
-      if (!streams.open(c)) throw new p.TypeError('the stream is not in a state that permits close');
+      if (!streams.open(c)) throw streams.invalid('Controller is already closed');
       streams.closeDefault(c);
     }
     enqueue(chunk = undefined) {
       const c = of(this);
-      if (!streams.open(c)) throw new p.TypeError('the stream is not in a state that permits enqueue');
+      if (!streams.open(c)) throw streams.invalid('Controller is already closed');
       streams.enqueue(c, chunk);
     }
     error(e = undefined) { streams.errorDefault(of(this), e); }

@@ -33,7 +33,7 @@
     cancel(reason = undefined) {
       try {
         const s = stateOf(this);
-        if (s.reader !== undefined) throw new p.TypeError('the stream is locked to a reader');
+        if (s.reader !== undefined) throw streams.invalid('ReadableStream is locked');
         return streams.cancel(s, reason);
       } catch (e) { return p.promiseReject(e); }
     }
@@ -55,8 +55,8 @@
       if (writable === undefined) throw new p.TypeError('ReadableStream.pipeThrough: writable is missing');
       const w = streams.writableOf(writable);
       const how = streams.pipeOptions(options);
-      if (s.reader !== undefined) throw new p.TypeError('the stream is locked to a reader');
-      if (w.writer !== undefined) throw new p.TypeError('the destination is locked to a writer');
+      if (s.reader !== undefined) throw streams.invalid('The ReadableStream is locked');
+      if (w.writer !== undefined) throw streams.invalid('The WritableStream is locked');
       handled(streams.pipe(s, w, how));
       return readable;
     }
@@ -66,8 +66,8 @@
         internal.need(arguments.length, 1, 'ReadableStream.pipeTo');
         const w = streams.writableOf(destination);
         const how = streams.pipeOptions(options);
-        if (s.reader !== undefined) throw new p.TypeError('the stream is locked to a reader');
-        if (w.writer !== undefined) throw new p.TypeError('the destination is locked to a writer');
+        if (s.reader !== undefined) throw streams.invalid('The ReadableStream is locked');
+        if (w.writer !== undefined) throw streams.invalid('The WritableStream is locked');
         return streams.pipe(s, w, how);
       } catch (e) { return p.promiseReject(e); }
     }
@@ -141,14 +141,14 @@
 
   // lock locks a stream and returns the state of its reader.
   streams.lock = (s, object, byob) => {
-    if (s.reader !== undefined) throw new p.TypeError('the stream is locked to a reader');
+    if (s.reader !== undefined) throw streams.invalid('ReadableStream is locked');
     const reader = { __proto__: null, object, stream: s, byob, requests: streams.queue(), intos: streams.queue(), closed: undefined };
     s.reader = reader;
     reader.closed = s.state === 'readable' ? deferred() : s.state === 'closed' ? resolved(undefined) : rejected(s.error);
     return reader;
   };
   streams.unlock = (reader) => {
-    const s = reader.stream, gone = new p.TypeError('the reader was released');
+    const s = reader.stream, gone = streams.invalid('The reader is not attached to a stream');
     if (s.state === 'readable') reader.closed.reject(gone);
     else reader.closed = rejected(gone);
     handled(reader.closed.promise);
@@ -193,14 +193,14 @@
     cancel(reason = undefined) {
       try {
         const { stream } = readerOf(this);
-        if (stream === undefined) throw new p.TypeError('the reader was released');
+        if (stream === undefined) throw streams.invalid('The reader is not attached to a stream');
         return streams.cancel(stream, reason);
       } catch (e) { return p.promiseReject(e); }
     }
     read() {
       try {
         const reader = readerOf(this);
-        if (reader.stream === undefined) throw new p.TypeError('the reader was released');
+        if (reader.stream === undefined) throw streams.invalid('The reader is not attached to a stream');
         const request = streams.promised();
         streams.read(reader, request);
         return request.promise;

@@ -38,15 +38,15 @@
     abort(reason = undefined) {
       try {
         const s = stateOf(this);
-        if (s.writer !== undefined) throw new p.TypeError('the stream is locked to a writer');
+        if (s.writer !== undefined) throw streams.invalid('WritableStream is locked');
         return abort(s, reason);
       } catch (e) { return p.promiseReject(e); }
     }
     close() {
       try {
         const s = stateOf(this);
-        if (s.writer !== undefined) throw new p.TypeError('the stream is locked to a writer');
-        if (closing(s)) throw new p.TypeError('the stream is closing already');
+        if (s.writer !== undefined) throw streams.invalid('WritableStream is locked');
+        if (closing(s)) throw streams.invalid('Failure to close WritableStream');
         return close(s);
       } catch (e) { return p.promiseReject(e); }
     }
@@ -77,7 +77,7 @@
     return done.promise;
   };
   const close = (s) => {
-    if (s.state === 'closed' || s.state === 'errored') return p.promiseReject(new p.TypeError('the stream is closed or errored'));
+    if (s.state === 'closed' || s.state === 'errored') return p.promiseReject(streams.invalid('WritableStream is closed'));
     const done = deferred();
     s.closeRequest = done;
     if (s.writer !== undefined && s.backpressure && s.state === 'writable') s.writer.ready.resolve(undefined);
@@ -276,7 +276,7 @@
     close() {
       try {
         const s = held(writerOf(this));
-        if (closing(s)) throw new p.TypeError('the stream is closing already');
+        if (closing(s)) throw streams.invalid('Failure to close WritableStream');
         return close(s);
       } catch (e) { return p.promiseReject(e); }
     }
@@ -295,7 +295,7 @@
   internal.expose(WritableStreamDefaultWriter);
 
   const held = (writer) => {
-    if (writer.stream === undefined) throw new p.TypeError('the writer was released');
+    if (writer.stream === undefined) throw streams.invalid('Writer is not bound to a WritableStream');
     return writer.stream;
   };
   const desired = (s) => {
@@ -303,7 +303,7 @@
     return s.state === 'closed' ? 0 : s.controller.mark - s.controller.size;
   };
   const lock = (s) => {
-    if (s.writer !== undefined) throw new p.TypeError('the stream is locked to a writer');
+    if (s.writer !== undefined) throw streams.invalid('WritableStream is locked');
     const writer = { __proto__: null, stream: s, ready: undefined, closed: undefined };
     s.writer = writer;
     const waits = s.state === 'writable' && !closing(s) && s.backpressure;
@@ -314,7 +314,7 @@
   };
   streams.acquireWriter = lock;
   streams.releaseWriter = (writer) => {
-    const s = writer.stream, gone = new p.TypeError('the writer was released');
+    const s = writer.stream, gone = streams.invalid('Writer is not bound to a WritableStream');
     rejectReady(writer, gone);
     if (writer.closed.settled) writer.closed = rejected(gone);
     else {
@@ -330,9 +330,9 @@
     if (c.measure !== undefined) {
       try { size = c.measure(chunk); } catch (e) { streams.errorIfWritable(c, e); }
     }
-    if (writer.stream !== s) return p.promiseReject(new p.TypeError('the writer was released'));
+    if (writer.stream !== s) return p.promiseReject(streams.invalid('Writer is not bound to a WritableStream'));
     if (s.state === 'errored') return p.promiseReject(s.error);
-    if (closing(s) || s.state === 'closed') return p.promiseReject(new p.TypeError('the stream is closing or closed'));
+    if (closing(s) || s.state === 'closed') return p.promiseReject(streams.invalid('WritableStream is closed'));
     if (s.state === 'erroring') return p.promiseReject(s.error);
     const done = deferred();
     streams.push(s.writes, done);

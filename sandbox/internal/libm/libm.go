@@ -19,8 +19,8 @@ var expSeries = []float64{
 // Functions are the types of the functions: their parameters and their result, where d is a number and i a word.
 var Functions = map[string][2]string{
 	"exp": {"d", "d"}, "log": {"d", "d"}, "log1p": {"d", "d"}, "log10": {"d", "d"}, "log2": {"d", "d"},
-	"pow": {"dd", "d"}, "cosh": {"d", "d"}, "tanh": {"d", "d"}, "sinh": {"d", "d"}, "asinh": {"d", "d"}, "acosh": {"d", "d"},
-	"hypot": {"dd", "d"}, "__cos": {"dd", "d"}, "__sin": {"ddi", "d"}, // have bodies
+	"pow": {"dd", "d"}, "cosh": {"d", "d"}, "tanh": {"d", "d"}, "sinh": {"d", "d"}, "asinh": {"d", "d"},
+	"acosh": {"d", "d"}, "hypot": {"dd", "d"}, "__cos": {"dd", "d"}, "__sin": {"ddi", "d"}, // have bodies
 	"expm1": {"d", "d"}, "scalbn": {"di", "d"}, // are called
 }
 
@@ -197,7 +197,7 @@ func log1p() []byte {
 	)
 }
 
-// log2 has another formula than fdlibm's, that of FreeBSD, which V8 has.
+// log2 returns the body of log2 with the formula of FreeBSD, which V8 has in place of fdlibm's.
 func log2() []byte {
 	const (
 		x, f, s, z, w, r, hi, lo, n variable = 0, 1, 2, 3, 4, 5, 6, 7, 8
