@@ -16,19 +16,25 @@ type Result struct {
 	Files map[string][]byte
 	// Logs are the console calls, at most Limits.LogEntries, and one more entry if there were more calls.
 	Logs []Log
-	Failure
+	// Error says in one line why the run did not complete; empty if it did.
+	Error string
+	// ExitCode is what the code passed to process.exit or set process.exitCode to. Only process.exit makes it an error.
+	ExitCode int
+	// Exception is what the code threw, if that ended the run.
+	Exception *Exception
 	// Parked is what the run waits for, if it ended because it waits; Engine.Resume continues it.
 	Parked *Parked
 	// Snapshot is the session after a step that completed; see Engine.Step. It is nil for other runs.
 	Snapshot []byte
-	Usage    Usage
+	// Limit names the limit that ended the run; empty if none did.
+	Limit Limit
+	// Cancelled reports that the context of Run ended it.
+	Cancelled bool
+	Usage     Usage
 	// Pure reports that nothing from outside reached the guest (the clock, random numbers, secrets, requests, timers,
 	// garbage collection) and that no limit ended the run: every run of the same script and grants has this result.
 	Pure bool
-	// Warm reports that the run started after the top level of its Version. Cold says why runs of that Version cannot
-	// do so: what the code does while it loads. Both are empty for scripts without a Version.
-	Warm bool
-	Cold string
+	Start
 	// Packages are those of Grants.Packages that the code imports.
 	Packages []PackageID
 	// PackagesCold says why the run itself had to evaluate packages that might have an image; "" if it did not.
@@ -43,18 +49,12 @@ type Result struct {
 	Seed int64
 }
 
-// Failure says why a run did not complete. The zero value is that of a run without fault.
-type Failure struct {
-	// Error says in one line why the run did not complete; empty if it did.
-	Error string
-	// ExitCode is what the code passed to process.exit or set process.exitCode to. Only process.exit makes it an error.
-	ExitCode int
-	// Exception is what the code threw, if that ended the run.
-	Exception *Exception
-	// Limit names the limit that ended the run; empty if none did.
-	Limit Limit
-	// Cancelled reports that the context of Run ended it.
-	Cancelled bool
+// Start says what a run started from.
+type Start struct {
+	// Warm reports that the run started after the top level of its Version. Cold says why runs of that Version cannot
+	// do so: what the code does while it loads. Both are empty for scripts without a Version.
+	Warm bool
+	Cold string
 }
 
 // Completed reports whether the code ran to its end.

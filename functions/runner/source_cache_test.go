@@ -21,7 +21,7 @@ type ran struct {
 
 func (r *ran) Run(_ context.Context, s sandbox.Script, _ sandbox.Grants) (sandbox.Result, error) {
 	r.scripts = append(r.scripts, s)
-	return sandbox.Result{Value: []byte("1"), Warm: s.Version != ""}, nil
+	return sandbox.Result{Value: []byte("1"), Start: sandbox.Start{Warm: s.Version != ""}}, nil
 }
 
 func (r *ran) Append(_ context.Context, rec audit.Record) error {
