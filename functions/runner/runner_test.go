@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -77,6 +78,7 @@ var outcomes = []struct {
 }{
 	{"completed", "1", sandbox.Result{Value: json.RawMessage("1")}, execution.Completed, ""},
 	{"guest error", "1", sandbox.Result{Error: "Error: no"}, execution.Failed, ""},
+	{"exit", "1", sandbox.Result{Error: "the code called process.exit(3)", ExitCode: 3}, execution.Failed, ""},
 	{"wall time", "1", sandbox.Result{Error: "late", Limit: sandbox.LimitWall}, execution.TimedOut, "wall"},
 	{"processor time", "1", sandbox.Result{Error: "late", Limit: sandbox.LimitCPU}, execution.TimedOut, "cpu"},
 	{"memory", "1", sandbox.Result{Error: "full", Limit: sandbox.LimitMemory}, execution.Failed, "memory"},
@@ -117,6 +119,9 @@ func TestStatus(t *testing.T) {
 			rec := f.records[0]
 			if rec.Status != string(c.status) || rec.Limit != c.limit || rec.ID != got.ID {
 				t.Errorf("the record has id %s, status %s, limit %q", rec.ID, rec.Status, rec.Limit)
+			}
+			if again := governance.Result(rec); got.ExitCode != c.result.ExitCode || again.ExitCode != got.ExitCode {
+				t.Errorf("exit code %d, and %d by the record; want %d", got.ExitCode, again.ExitCode, c.result.ExitCode)
 			}
 			steps := []string{audit.Received, audit.Decided, audit.Started, audit.Finished, audit.Recorded}
 			if c.status == execution.Blocked {
