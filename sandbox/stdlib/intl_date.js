@@ -228,7 +228,7 @@
     const name = own !== undefined ? own[known[daylight ? 'longDaylight' : 'long']] : known[daylight ? `${how}Daylight` : how];
     return name ?? (c.offset === 0 && known.long === 'Greenwich Mean Time' ? 'GMT' : offsetText(c.offset, long));
   };
-  const periodText = (hour, minute) => hour === 12 && minute === 0 ? 'noon' : hour < 6 || hour >= 21 ? 'at night' : hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
+  const periodText = (f, { hour, minute }) => hour === 12 && (minute === 0 || f.minute === undefined) ? 'noon' : hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : hour < 21 ? 'in the evening' : 'at night';
 
   const yearText = (s, c) => {
     const y = s.fields.era !== undefined && c.year <= 0 ? 1 - c.year : c.year;
@@ -348,10 +348,13 @@
       join(out, '.');
       add(out, 'fractionalSecond', p.slice(p.padStart(`${c.ms}`, 3, '0'), 0, f.fractionalSecondDigits));
     }
-    if (f.hour !== undefined && half) {
+    if (f.hour === undefined && f.dayPeriod !== undefined) {
+      join(out, ' ');
+      add(out, 'dayPeriod', periodText(f, c));
+    } else if (f.hour !== undefined && half) {
       add(out, 'literal', '\u202f');
       const upper = s.data === intl.data['en-US'];
-      add(out, 'dayPeriod', f.dayPeriod !== undefined ? periodText(c.hour, c.minute) : c.hour < 12 ? (upper ? 'AM' : 'am') : upper ? 'PM' : 'pm');
+      add(out, 'dayPeriod', f.dayPeriod !== undefined ? periodText(f, c) : c.hour < 12 ? (upper ? 'AM' : 'am') : upper ? 'PM' : 'pm');
     }
     if (f.timeZoneName !== undefined) {
       join(out, ' ');
