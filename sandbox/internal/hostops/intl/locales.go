@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	_ "embed"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"strings"
@@ -28,12 +29,13 @@ var patterns = sync.OnceValues(func() (map[patternKey]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(r)
-	if err != nil {
+	var text strings.Builder
+	text.Grow(int(binary.LittleEndian.Uint32(locales[len(locales)-4:]))) // its length, with which gzip ends
+	if _, err := io.Copy(&text, r); err != nil {
 		return nil, err
 	}
-	found := make(map[patternKey]string)
-	for line := range strings.Lines(string(text)) {
+	found := make(map[patternKey]string, 1200)
+	for line := range strings.Lines(text.String()) {
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		locale, pattern, _ := strings.Cut(rest, " ")
 		if same, ok := strings.CutPrefix(pattern, "="); ok {
