@@ -10,7 +10,7 @@ import (
 // The exit codes. A program that a signal stops exits with Signal plus the signal's number, as shells expect: 130 for
 // Ctrl-C.
 const (
-	Guest    = 1 // the guest failed; for audit verify: a record is bad
+	Guest    = 1 // the guest failed or set an exit code; for audit verify: a record is bad
 	Usage    = 2 // the command line or a setting is wrong
 	Blocked  = 3 // the policy refused
 	Limit    = 4 // a limit ended the run
@@ -21,7 +21,7 @@ const (
 // Codes is the help text about the exit codes.
 const Codes = `Exit codes:
   0    completed
-  1    the guest failed; for audit verify and export a bad record, for replay a difference
+  1    the guest failed or set an exit code; for audit verify and export a bad record, for replay a difference
   2    usage: the command line or a setting is wrong, and the message says which
   3    the policy blocked it
   4    a limit ended it
