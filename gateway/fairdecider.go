@@ -23,7 +23,7 @@ type fairDecider struct {
 }
 
 func newFairDecider(d Decider, scanner CodeScanner) (*fairDecider, error) {
-	local, err := semaphore.New(runtime.GOMAXPROCS(0))
+	local, err := semaphore.New(max(runtime.GOMAXPROCS(0)-1, 1)) // one processor is left to others
 	if err != nil {
 		return nil, err
 	}
