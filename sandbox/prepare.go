@@ -22,8 +22,9 @@ const (
 	// prepareBeat is how often a preparation is checked against the limits.
 	prepareBeat = 5 * time.Millisecond
 	// prepareBytes bounds the growth of the heap during that time. Garbage is collected before it is found too large: a
-	// bundle of a dozen large libraries leaves more than it needs.
-	prepareBytes = 256 << 20
+	// bundle of a dozen large libraries leaves more than it needs, which is 200 to 230 MiB, with what is allocated during
+	// the collection.
+	prepareBytes = 288 << 20
 	// prepareStackBytes and fileStackBytes bound the growth of the stacks: together, and more for each goroutine, since
 	// esbuild reads each file on one. nesting keeps stacks below 32 MiB. The bound is checked without a collection,
 	// which takes a second beside a deep stack; Go ends the process when one stack reaches 1 GB.
