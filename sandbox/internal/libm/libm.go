@@ -102,13 +102,7 @@ func log() []byte {
 	half := product(number(0.5), f.get, f.get)
 	return body(6, 3,
 		normal(x, hx, k),
-		k.is(plus(k.get, minus(right(hx.get, word(20)), word(1023)))),
-		hx.is(and(hx.get, word(0x000fffff))),
-		i.is(and(plus(hx.get, word(0x95f64)), word(0x100000))),
-		x.is(withHigh(x.get, or(hx.get, minus(word(0x3ff00000), i.get)))), // x or x/2
-		k.is(plus(k.get, right(i.get, word(20)))),
-		n.is(fromWord(k.get)),
-		f.is(difference(x.get, number(1))),
+		reduced(x, f, n, hx, k, i),
 		when(less(and(word(0x000fffff), plus(word(2), hx.get)), word(3)), // |f| < 2**-20
 			when(equal(f.get, number(0)), answer(sum(product(n.get, number(ln2High)), small))),
 			r.is(product(f.get, f.get, difference(number(0.5), product(number(0.33333333333333333), f.get)))),
@@ -197,6 +191,20 @@ func log1p() []byte {
 	)
 }
 
+// reduced splits x, whose high word is in hx, into 2**n * (1+f) with sqrt(2)/2 < 1+f < sqrt(2). k holds what normal
+// left there, and then n.
+func reduced(x, f, n, hx, k, i variable) formula {
+	return do(
+		k.is(plus(k.get, minus(right(hx.get, word(20)), word(1023)))),
+		hx.is(and(hx.get, word(0x000fffff))),
+		i.is(and(plus(hx.get, word(0x95f64)), word(0x100000))),
+		x.is(withHigh(x.get, or(hx.get, minus(word(0x3ff00000), i.get)))), // x or x/2
+		k.is(plus(k.get, right(i.get, word(20)))),
+		n.is(fromWord(k.get)),
+		f.is(difference(x.get, number(1))),
+	)
+}
+
 // log2 returns the body of log2 with the formula of FreeBSD, which V8 has in place of fdlibm's.
 func log2() []byte {
 	const (
@@ -209,13 +217,7 @@ func log2() []byte {
 	return body(8, 3,
 		normal(x, hx, k),
 		when(equal(x.get, number(1)), answer(number(0))),
-		k.is(plus(k.get, minus(right(hx.get, word(20)), word(1023)))),
-		hx.is(and(hx.get, word(0x000fffff))),
-		i.is(and(plus(hx.get, word(0x95f64)), word(0x100000))),
-		x.is(withHigh(x.get, or(hx.get, minus(word(0x3ff00000), i.get)))), // x or x/2
-		k.is(plus(k.get, right(i.get, word(20)))),
-		n.is(fromWord(k.get)),
-		f.is(difference(x.get, number(1))),
+		reduced(x, f, n, hx, k, i),
 		s.is(quotient(f.get, sum(number(2), f.get))),
 		z.is(product(s.get, s.get)),
 		w.is(product(z.get, z.get)),
