@@ -255,12 +255,8 @@ func TestManyServersOfOneHost(t *testing.T) {
 func offerer(t *testing.T, answers map[string]string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var request struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-		}
-		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&request) != nil {
-			w.WriteHeader(http.StatusMethodNotAllowed)
+		request, ok := read(w, r)
+		if !ok {
 			return
 		}
 		answer, known := answers[request.Method]

@@ -14,16 +14,27 @@ import (
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
+// request is what a client asks. A message without an ID wants no answer.
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+}
+
+// read reads a request, or refuses it.
+func read(w http.ResponseWriter, r *http.Request) (asked request, ok bool) {
+	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&asked) != nil {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return asked, false
+	}
+	return asked, true
+}
+
 // sayer is a server with one tool, t. It sends a message before each answer, and answers calls of the tool with result.
 func sayer(t *testing.T, message, result string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var request struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-		}
-		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&request) != nil {
-			w.WriteHeader(http.StatusMethodNotAllowed)
+		request, ok := read(w, r)
+		if !ok {
 			return
 		}
 		if len(request.ID) == 0 {
