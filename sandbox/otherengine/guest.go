@@ -35,7 +35,8 @@ const maxLine = 64 << 20
 
 // Host answers the calls of a guest.
 type Host interface {
-	// Answer answers a host call. An error ends the run.
+	// Answer answers a host call. An error ends the run. When a limit has ended it, Answer is called for what the guest
+	// printed before, and refuses the rest.
 	Answer(in *Guest, args quickjs.Args) (quickjs.Value, error)
 	// InTime returns how long the guest may go on before it is asked again. An error ends the run.
 	InTime() (time.Duration, error)
@@ -98,6 +99,9 @@ func (g *Guest) Step(step any) (more bool, err error) {
 	for {
 		line, err := g.read()
 		if err != nil {
+			if !errors.Is(err, ErrEnded) && !errors.Is(err, ErrMemory) {
+				g.readPrinted()
+			}
 			return false, err
 		}
 		if line[0] == '[' {
@@ -177,6 +181,33 @@ func (g *Guest) read() ([]byte, error) {
 		default:
 			return nil, errors.Join(ErrEnded, err)
 		}
+	}
+}
+
+// printedGrace is how long readPrinted reads, and maxPrinted how many bytes.
+const (
+	printedGrace = 2 * time.Millisecond
+	maxPrinted   = 1 << 20
+)
+
+// readPrinted answers the calls that the guest made before a limit ended the run and that nothing has read yet, up to
+// the first call that the host refuses. On a busy machine, a guest may print and reach a limit before its first line is
+// read.
+func (g *Guest) readPrinted() {
+	if g.conn.SetReadDeadline(time.Now().Add(printedGrace)) != nil {
+		return
+	}
+	for size := 0; size < maxPrinted; {
+		part, err := g.in.ReadSlice('\n')
+		size += len(part)
+		g.line = append(g.line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil, g.line[0] == '[' && g.call(g.line) != nil:
+			return
+		}
+		g.line = g.line[:0]
 	}
 }
 

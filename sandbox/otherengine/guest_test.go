@@ -57,6 +57,55 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	}
 }
 
+// late is a host whose limit is reached before the first line is read. It refuses the second call.
+type late struct {
+	patient
+	asked int
+}
+
+var errLate = errors.New("a limit")
+
+func (l *late) Answer(in *otherengine.Guest, args quickjs.Args) (quickjs.Value, error) {
+	if l.calls == 2 {
+		return 0, errLate
+	}
+	return l.patient.Answer(in, args)
+}
+
+func (l *late) InTime() (time.Duration, error) {
+	if l.asked++; l.asked <= 2 { // before and after the deadline for writing is set
+		return time.Minute, nil
+	}
+	return 0, errLate
+}
+
+// What a guest printed before a limit ended it is read although the limit is noticed first.
+func TestPrintedBeforeLimit(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	engine, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	if _, err := engine.Write([]byte("[1,1]\na warning\n[1,2]\n[1,3]\n[1,4]\n")); err != nil {
+		t.Fatal(err)
+	}
+	host := &late{}
+	_, err = otherengine.NewGuest(conn, host).Step(map[string]string{"do": "start"})
+	if !errors.Is(err, errLate) || host.calls != 2 {
+		t.Errorf("error %v after %d calls, want %v after 2", err, host.calls, errLate)
+	}
+}
+
 // A guest has finished in its last step only if the engine says so in that step.
 func TestFinishedIsOfTheLastStep(t *testing.T) {
 	conn, engine := net.Pipe()
