@@ -53,6 +53,36 @@ func TestMendedFunctions(t *testing.T) {
 	}
 }
 
+// TestArraysMoveElements checks that inserting and removing elements moves the others at once, that an array keeps its
+// elements, and that each element keeps its count of references: the run has little more memory than the array.
+func TestArraysMoveElements(t *testing.T) {
+	if oldBuild() {
+		return
+	}
+	e := newEngine(t)
+	const most = 60 // polls; with a copy of each element, 100 and more
+	for name, code := range map[string]string{
+		"insert one":              "for (let i = 0; i < 500; i++) { a.splice(i, 0, { i }); a.pop() }",
+		"insert several":          "for (let i = 0; i < 500; i++) { a.splice(i, 0, { i }, [i], i); a.length -= 3 }",
+		"insert in front":         "for (let i = 0; i < 500; i++) { a.unshift({ i }); a.pop() }",
+		"insert several in front": "for (let i = 0; i < 500; i++) { a.unshift({ i }, 'x' + i); a.pop(); a.pop() }",
+		"remove":                  "for (let i = 0; i < 500; i++) { a.splice(i, 1); a.push({ i }) }",
+		"remove several":          "for (let i = 0; i < 500; i++) { a.splice(i, 3); a.push({ i }, [i], i) }",
+		"remove the first":        "for (let i = 0; i < 500; i++) { a.splice(0, 1); a.push({ i }) }",
+		"delete the last":         "for (let i = 0; i < 500; i++) { delete a[a.length - 1]; a.length--; a.splice(9, 0, {}) }",
+		"copy within":             "for (let i = 0; i < 500; i++) { a.copyWithin(1, 0); a.copyWithin(0, 2); a[i] = { i } }",
+		"a few, then many": "a.length = 1; a.unshift(1, 2); while (a.length < 5000) a.push({}); " +
+			"for (let i = 0; i < 500; i++) a.splice(2, 1)",
+	} {
+		script := sandbox.Script{Code: "const a = Array.from({ length: 5000 }, (_, i) => ({ i })); " + code +
+			"; return a.every((v) => v !== undefined)"}
+		r := run(t, e, script, sandbox.Grants{Limits: sandbox.Limits{MemoryBytes: 8 << 20}})
+		if string(r.Value) != "true" || r.Usage.Ticks > most {
+			t.Errorf("%s: %s %s, %d ticks, at most %d", name, r.Value, r.Error, r.Usage.Ticks, most)
+		}
+	}
+}
+
 // TestMathAsNode compares functions of mathematics, bit by bit, with what Node 20 printed for testdata/math.js. The
 // build of quickjs-ng 0.10.1 has those of its own C library.
 func TestMathAsNode(t *testing.T) {

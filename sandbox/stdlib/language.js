@@ -120,54 +120,5 @@
     return typeof resolve === 'function' ? (v) => p.apply(resolve, p.Promise, [v]) : resolve;
   } });
   define(p.Promise, 'any', { any(promises) { return p.apply(any, this === p.Promise ? Between : this, [promises]); } }.any);
-
-  // The engine stores an array as a hash table from the first time that it deletes an element or adds one beyond the
-  // end, which splice and unshift do. Every later access is slow. Here they move elements with what keeps the array.
-  const { splice, unshift, push, slice, copyWithin, shift, reverse } = p.ArrayPrototype;
-  const short = 32; // elements that the engine moves soon enough
-  const few = 4; // elements that shift takes away sooner than copyWithin
-  const isArray = (v) => typeof v === 'object' && internal.kind(v) === internal.kinds.array;
-  // resizes reports whether an array can grow and shrink. Any other array is left to the engine's own methods.
-  const resizes = (array) => p.isExtensible(array) && p.getOwnPropertyDescriptor(array, 'length').writable;
-  // clamp returns the integer closest to v between 0 and limit.
-  const clamp = (v, limit) => p.min(p.max(p.trunc(v) || 0, 0), limit);
-  // prepend adds elements in front. Turning the array around is what the engine does fastest.
-  const prepend = (array, list) => {
-    p.apply(reverse, array, []);
-    for (let i = list.length - 1; i >= 0; i--) p.apply(push, array, [list[i]]);
-    p.apply(reverse, array, []);
-    return array.length;
-  };
-  define(p.ArrayPrototype, 'splice', { splice(start, deleteCount) {
-    const n = arguments.length;
-    if (n === 0 || typeof start !== 'number' || n > 1 && typeof deleteCount !== 'number' || !isArray(this) || !resizes(this)) return p.apply(splice, this, arguments);
-    const { length } = this, from = p.trunc(start) || 0, at = clamp(from < 0 ? length + from : from, length);
-    const deleted = n === 1 ? length - at : clamp(deleteCount, length - at), added = n === 1 ? 0 : n - 2, growth = added - deleted;
-    if (at === 0 && length > short && this.constructor === p.Array) { // as shift and unshift do it
-      if (added === 1 && deleted === 0) {
-        prepend(this, [arguments[2]]);
-        return [];
-      }
-      if (added === 0 && deleted <= few) {
-        const first = [];
-        let dense = true;
-        for (let i = 0; i < deleted; i++) dense &&= p.hasOwn(this, i);
-        for (let i = 0; dense && i < deleted; i++) p.arrayPush(first, p.apply(shift, this, []));
-        if (dense) return first;
-      }
-    }
-    if (growth === 0 || growth === 1) return p.apply(splice, this, arguments);
-    const out = p.apply(slice, this, [at, at + deleted]);
-    if (growth > 0) p.apply(push, this, p.apply(slice, arguments, [2, 2 + growth]));
-    if (at + deleted < length) p.apply(copyWithin, this, [at + added, at + deleted, length]);
-    if (growth < 0) this.length = length + growth;
-    for (let i = 0; i < added; i++) this[at + i] = arguments[2 + i];
-    return out;
-  } }.splice);
-  define(p.ArrayPrototype, 'unshift', { unshift(_) {
-    const n = arguments.length;
-    if (n === 0 || !isArray(this) || n === 1 && this.length <= short || !resizes(this)) return p.apply(unshift, this, arguments);
-    return prepend(this, arguments);
-  } }.unshift);
   return internal;
 }

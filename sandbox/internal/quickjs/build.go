@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "56b7cccbce8024a023ed74e2137cc89984650d57b4cd2a69976a5d1336f33149",
+			rewritten: "f47bdf7dd724d8c7ea5510749d696367ee34fd037b851f134bd33149fb0a4b81",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "ef664b04d198fd974d47830e94f06e5969940a5292adb8df2e24c2979e309b6d",
+			rewritten: "c71a78ab1a75a4e40435d1bb11952ca1d293e7d13398d8ae3591cd0e72b03d66",
 		},
 	}
 }

@@ -37,6 +37,7 @@ const (
 
 // Tags of JSValues, in the upper half.
 const (
+	tagObject    = -1
 	tagString    = -7
 	tagException = 6
 )

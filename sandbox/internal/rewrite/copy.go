@@ -28,6 +28,10 @@ func (w *rewriter) code() ([]byte, error) {
 			body, added[addedCopyData] = w.copyDataBody(), body
 		case w.mend.escape.function:
 			body, added[addedEscape] = w.escapeBody(), body
+		case w.arrays.remove:
+			body, added[addedRemove] = w.removeBody(), body
+		case w.arrays.move:
+			body, added[addedMove] = w.moveBody(), body
 		}
 		out = wasm.AppendBlock(out, body)
 	}

@@ -41,7 +41,8 @@ func Mended(wasmBytes []byte) (int, error) {
 	}
 	found := len(x.libm) + len(x.mend.counting.changes) + len(x.mend.dispose)
 	m := x.mend
-	for _, function := range []uint64{m.push.function, m.sort.function, m.escape.function, m.hash.function} {
+	for _, function := range []uint64{m.push.function, m.sort.function, m.escape.function, m.hash.function,
+		x.arrays.move, x.arrays.remove} {
 		if function != unknown {
 			found++
 		}
@@ -61,6 +62,7 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1}
 	x.mend = mendFacts{push: pushFacts{function: none}, sort: sortFacts{function: none}, escape: escapeFacts{none, none},
 		hash: hashFacts{function: none}}
+	x.arrays = arrayFacts{move: none, remove: none}
 	out, _, err := Module(wasmBytes, x, 0)
 	return out, err
 }

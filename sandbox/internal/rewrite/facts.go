@@ -25,6 +25,7 @@ type Facts struct {
 	api    apiFacts
 	quirks quirkFacts
 	mend   mendFacts
+	arrays arrayFacts
 	libm   map[string]uint64 // the functions of package libm, or none
 
 	Host
@@ -108,6 +109,7 @@ func Find(wasmBytes []byte) (*Facts, error) {
 	x.api = f.api(x.trace)
 	x.quirks = f.quirks()
 	x.mend = f.mends()
+	x.arrays = f.arrays()
 	x.libm = f.libm()
 	x.StackTop = uint32(module.Pages+StackPages) * PageSize
 	x.StackLimit = uint32(module.Pages)*PageSize + stackMargin

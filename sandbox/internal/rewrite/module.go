@@ -133,6 +133,8 @@ const (
 	addedCopyData
 	addedEscape
 	addedRoot
+	addedMove
+	addedRemove
 	addedCount
 )
 
@@ -154,6 +156,8 @@ var addedSignatures = [addedCount]string{
 	addedCopyData:  signature(typeCopyData, "i"),
 	addedEscape:    signature(typeFunction, "l"),
 	addedRoot:      signature("i", "i"),
+	addedMove:      signature(typeMove, "i"),
+	addedRemove:    signature(typeRemove, "i"),
 }
 
 // addedTypes returns the types of host functions, added functions and dispatchers.

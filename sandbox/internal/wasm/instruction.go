@@ -31,6 +31,7 @@ const (
 	F64Load     = 0x2b
 	I32Load8U   = 0x2d
 	I32Load16U  = 0x2f
+	I64Load32U  = 0x35
 	I32Store    = 0x36
 	I64Store    = 0x37
 	F64Store    = 0x39
@@ -39,7 +40,9 @@ const (
 	I32Eqz      = 0x45
 	I32Eq       = 0x46
 	I32Ne       = 0x47
+	I32LtS      = 0x48
 	I32LtU      = 0x49
+	I32GtS      = 0x4a
 	I32LeS      = 0x4c
 	I32LeU      = 0x4d
 	I64Eq       = 0x51
@@ -51,11 +54,16 @@ const (
 	I32Xor      = 0x73
 	I32Shl      = 0x74
 	I32ShrU     = 0x76
+	I64Add      = 0x7c
+	I64Or       = 0x84
 	I64ShrU     = 0x88
 	I32WrapI64  = 0xa7
 	I64ExtendU  = 0xad
 	// MemoryBulk stands for memory.copy and memory.fill, whose opcodes have two bytes.
 	MemoryBulk = 0x1fc
+	// MemoryBulkPrefix and MemoryCopy are those of memory.copy. The numbers of two memories follow.
+	MemoryBulkPrefix = 0xfc
+	MemoryCopy       = 0x0a
 )
 
 // Value types, and the block type of a block without parameters and results.
