@@ -365,11 +365,15 @@ func TestSharedStoppedServer(t *testing.T) {
 		t.Errorf("%d questions after the clock was set back", n)
 	}
 	resume()
-	clock.Add(int64(2 * time.Second))
-	asked = questions.n.Load()
-	take() // finds out
-	crowd()
-	if n := questions.n.Load() - asked; n < 51 {
-		t.Errorf("%d questions of 51 callers after it was back", n)
+	var n int64
+	for range 30 { // on a busy machine it may not respond within the first second
+		clock.Add(int64(2 * time.Second))
+		asked = questions.n.Load()
+		take() // finds out
+		crowd()
+		if n = questions.n.Load() - asked; n >= 51 {
+			return
+		}
 	}
+	t.Errorf("%d questions of 51 callers after it was back", n)
 }
