@@ -10,6 +10,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/airlock-run/airlock/policy/mcpguard"
 )
 
 // Proxy serves the tools, resources and prompts of the server behind remote to the one client behind local, until the
@@ -18,6 +20,7 @@ func Proxy(ctx context.Context, remote, local sdk.Transport, version string) err
 	p := &proxy{waiting: map[string]*listener{}}
 	about := &sdk.Implementation{Name: "airlock", Title: "Airlock", Version: version}
 	client := sdk.NewClient(about, &sdk.ClientOptions{ProgressNotificationHandler: p.progressed})
+	mcpguard.Client(client)
 	session, err := client.Connect(ctx, remote, nil)
 	if err != nil {
 		return fmt.Errorf("connect to the gateway: %w", err)
@@ -32,15 +35,52 @@ func Proxy(ctx context.Context, remote, local sdk.Transport, version string) err
 	if caps.Resources != nil {
 		server.AddReceivingMiddleware(p.offering)
 	}
-	for tool, err := range session.Tools(ctx, nil) {
-		if err != nil {
-			return fmt.Errorf("list the gateway's tools: %w", err)
-		}
-		server.AddTool(tool, p.call)
+	if err := p.tools(ctx, server); err != nil {
+		return fmt.Errorf("list the gateway's tools: %w", err)
 	}
 	if err := server.Run(ctx, local); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve the model context protocol: %w", err)
 	}
+	return nil
+}
+
+const (
+	maxToolPages = 50   // of the gateway's list of tools
+	maxTools     = 2000 // of the gateway: its own, and those of attached servers
+)
+
+// tools makes server offer the tools of the gateway.
+func (p *proxy) tools(ctx context.Context, server *sdk.Server) error {
+	params, n := &sdk.ListToolsParams{}, 0
+	for range maxToolPages {
+		page, err := p.session.ListTools(ctx, params)
+		if err != nil {
+			return err
+		}
+		for _, tool := range page.Tools {
+			if n++; n > maxTools {
+				return fmt.Errorf("there are more than %d tools", maxTools)
+			}
+			if err := p.add(server, tool); err != nil {
+				return err
+			}
+		}
+		if page.NextCursor == "" {
+			return nil
+		}
+		params.Cursor = page.NextCursor
+	}
+	return fmt.Errorf("the list has more than %d pages", maxToolPages)
+}
+
+// add makes server offer a tool. The SDK panics at a tool without an input schema, or whose schema is not of an object.
+func (p *proxy) add(server *sdk.Server, tool *sdk.Tool) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("a tool cannot be offered: %v", r)
+		}
+	}()
+	server.AddTool(tool, p.call)
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -17,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/airlock-run/airlock/policy/address"
+	"github.com/airlock-run/airlock/policy/mcpguard"
 	"github.com/airlock-run/airlock/policy/outbound"
 )
 
@@ -55,38 +55,8 @@ func newClient(changed func(), q *questions) *sdk.Client {
 		options.ElicitationHandler = q.answer
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "airlock", Title: "Airlock"}, options)
-	client.AddSendingMiddleware(recovered)
-	client.AddReceivingMiddleware(recovered, complete)
+	mcpguard.Client(client)
 	return client
-}
-
-// recovered makes a panic of the SDK an error. It reads what servers send on goroutines of its own, where a panic would
-// end the process.
-func recovered(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, request sdk.Request) (result sdk.Result, err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				result, err = nil, fmt.Errorf("what the server sent about %s cannot be read: %v", method, r)
-			}
-		}()
-		return next(ctx, method, request)
-	}
-}
-
-// complete refuses the messages of a server that lack parameters. The SDK uses those of some messages while it holds
-// a lock.
-func complete(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
-		switch method {
-		case "ping", "roots/list", "notifications/tools/list_changed", "notifications/prompts/list_changed",
-			"notifications/resources/list_changed", "notifications/resources/updated":
-		default:
-			if p := reflect.ValueOf(request.GetParams()); !p.IsValid() || p.Kind() == reflect.Pointer && p.IsNil() {
-				return nil, fmt.Errorf("%s has no parameters", method)
-			}
-		}
-		return next(ctx, method, request)
-	}
 }
 
 // connectError returns the error of a session that did not open, in words for guests.

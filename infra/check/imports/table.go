@@ -33,6 +33,7 @@ var permitted = map[string][]string{
 	"policy/audit":      {},
 	"policy/deployment": {"policy", "policy/internal/quote", "policy/scan"},
 	"policy/depth":      {},
+	"policy/mcpguard":   {},
 	"policy/outbound":   {},
 	"policy/scan":       {"policy/scan/...", "policy/internal/quote"},
 	"policy/schema":     {},
@@ -58,8 +59,8 @@ var permitted = map[string][]string{
 
 // leaves are the packages that every package may import, so that no rule is written twice. They import only each other.
 var leaves = []string{
-	"policy/address", "policy/depth", "policy/outbound", "policy/schema", "policy/scripttext", "policy/threat",
-	"policy/toolinput", "policy/toolname",
+	"policy/address", "policy/depth", "policy/mcpguard", "policy/outbound", "policy/schema", "policy/scripttext",
+	"policy/threat", "policy/toolinput", "policy/toolname",
 }
 
 // roots connect the packages for main packages. They may import anything; only they and main packages import them.
