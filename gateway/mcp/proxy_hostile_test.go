@@ -114,7 +114,8 @@ func TestProxySurvivesMessages(t *testing.T) {
 func TestProxySurvivesResults(t *testing.T) {
 	t.Parallel()
 	for _, result := range []string{
-		`{"resultType":"input_required","inputRequests":{"a":null}}`, `{"resultType":"input_required","inputRequests":[null]}`,
+		`{"resultType":"input_required","inputRequests":{"a":null}}`,
+		`{"resultType":"input_required","inputRequests":[null]}`,
 		`{"resultType":"input_required","inputRequests":{"a":{"method":null}}}`, `{"content":[null]}`, `{"content":[{}]}`,
 		`{"content":[{"type":"resource","resource":null}]}`, `{"content":[{"type":"image","data":"!"}]}`, `[]`, `null`, `1`,
 		`{"content":[],"_meta":{"airlock/progress":1e300}}`, `{"content":[],"_meta":{"airlock/progress":-1}}`,

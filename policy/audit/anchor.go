@@ -75,7 +75,7 @@ func (v *Verifier) kept(c *chain) {
 				Detail: fmt.Sprintf("%s names this record of the chain, which ends with record %d", source, c.next-1)})
 			continue
 		}
-		for _, g := range c.gaps {
+		for _, g := range c.gaps.all {
 			if p.Seq < g.From || g.Seq < p.Seq {
 				continue
 			}

@@ -31,7 +31,7 @@ type chain struct {
 	came    bool           // any record did
 	file    string         // the ordered file being read, and the highest number in it
 	newest  int64
-	gaps    []Gap
+	gaps    gaps
 	// promises are the statements of anchors about the chain.
 	promises []promise
 	// By the store's account the chain reaches at least from, and at most to.
@@ -58,6 +58,40 @@ type Gap struct {
 // Covers reports whether the gap includes the record with that chain.
 func (g Gap) Covers(c Chain) bool { return g.Writer == c.Writer && g.From <= c.Seq && c.Seq <= g.Seq }
 
+// gaps are the gaps of a chain.
+type gaps struct {
+	all []Gap
+	// farthest has, for each gap in the order of their beginnings, the one that reaches farthest of those up to it. It is
+	// made when gaps are looked for.
+	farthest []int
+}
+
+func (g *gaps) add(gap Gap) { g.all, g.farthest = append(g.all, gap), nil }
+
+// covering returns a gap that includes a record; of several, the one that reaches farthest.
+func (g *gaps) covering(seq int64) (Gap, bool) {
+	if len(g.farthest) < len(g.all) {
+		slices.SortStableFunc(g.all, func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
+		g.farthest = make([]int, len(g.all))
+		for i := range g.all {
+			if g.farthest[i] = i; i > 0 && g.all[g.farthest[i-1]].Seq >= g.all[i].Seq {
+				g.farthest[i] = g.farthest[i-1]
+			}
+		}
+	}
+	behind, _ := slices.BinarySearchFunc(g.all, seq, func(gap Gap, seq int64) int {
+		if gap.From <= seq {
+			return -1
+		}
+		return 1
+	})
+	if behind == 0 {
+		return Gap{}, false
+	}
+	gap := g.all[g.farthest[behind-1]]
+	return gap, seq <= gap.Seq
+}
+
 func (v *Verifier) chain(writer string) *chain {
 	c := v.chains[writer]
 	if c == nil {
@@ -69,9 +103,7 @@ func (v *Verifier) chain(writer string) *chain {
 
 // Pruned records that retention removed these records, so that they do not count as missing.
 func (v *Verifier) Pruned(g Gap) {
-	c := v.chain(g.Writer)
-	c.gaps = append(c.gaps, g)
-	slices.SortFunc(c.gaps, func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
+	v.chain(g.Writer).gaps.add(g)
 }
 
 // Bounds sets how far the chain of a writer reaches by the store's own account: at least to certain, whose record has
@@ -116,17 +148,17 @@ func (v *Verifier) Line(line []byte, place, file string) (Sealed, error) {
 	c := v.chain(s.Chain.Writer)
 	l := link{s.Chain.Seq, s.Chain.Hash, s.Chain.Prev, s.ID, s.Chain.PrevID, place, err == nil}
 	switch old, came := c.waiting[l.seq]; {
+	case l.seq < c.next:
+		if _, pruned := c.gaps.covering(l.seq); err == nil && !pruned {
+			p.Fault, p.Detail = Duplicated, "its place in the chain was there before"
+			v.report.add(p)
+		}
+		return s, err
 	case came && err != nil:
 		return s, err // the altered line claims a place that another record has
 	case came && old.sound:
 		p.Fault, p.Detail = Duplicated, fmt.Sprintf("%s at %s has the same place in the chain", old.id, old.place)
 		v.report.add(p)
-		return s, err
-	case l.seq < c.next:
-		if err == nil && !c.pruned(l.seq) {
-			p.Fault, p.Detail = Duplicated, "its place in the chain was there before"
-			v.report.add(p)
-		}
 		return s, err
 	}
 	if file != c.file {
@@ -157,20 +189,14 @@ func (v *Verifier) advance(writer string, c *chain) {
 	}
 }
 
-// skip skips records that retention removed.
+// skip skips records that retention removed. Those of them that wait, because they are not removed yet, are passed
+// over.
 func (c *chain) skip() bool {
-	for _, g := range c.gaps {
-		if g.From <= c.next && c.next <= g.Seq {
-			c.last, c.next = link{seq: g.Seq, hash: g.Hash, sound: true}, g.Seq+1
-			maps.DeleteFunc(c.waiting, func(seq int64, _ link) bool { return seq < c.next }) // not removed yet
-			return true
-		}
+	g, ok := c.gaps.covering(c.next)
+	if ok {
+		c.last, c.next = link{seq: g.Seq, hash: g.Hash, sound: true}, g.Seq+1
 	}
-	return false
-}
-
-func (c *chain) pruned(seq int64) bool {
-	return slices.ContainsFunc(c.gaps, func(g Gap) bool { return g.From <= seq && seq <= g.Seq })
+	return ok
 }
 
 // join compares a record with its predecessor and with the head.
@@ -203,9 +229,11 @@ func (v *Verifier) Report(anchored bool) Report {
 		if c.came {
 			v.report.Writers++
 		}
-		for len(c.waiting) > 0 {
-			early := slices.Min(slices.Collect(maps.Keys(c.waiting)))
-			next := c.waiting[early]
+		for _, early := range slices.Sorted(maps.Keys(c.waiting)) {
+			next, waits := c.waiting[early]
+			if !waits || early < c.next {
+				continue
+			}
 			v.missing(writer, c, early, Missing, next.prevID)
 			v.join(writer, c, next)
 			delete(c.waiting, early)
@@ -232,7 +260,7 @@ func (v *Verifier) missing(writer string, c *chain, stop int64, fault Fault, id 
 		}
 		if v.report.full() { // a forged number must not cost much work
 			v.report.Omitted++
-			c.next = stop
+			c.last, c.next = link{}, stop
 			break
 		}
 		p := Problem{Fault: fault, Writer: writer, Seq: c.next, Detail: "the record is missing from the store"}
