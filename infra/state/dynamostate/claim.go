@@ -206,10 +206,11 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	}
 	// The jobs are read before the heartbeats: a process that claims has just written one.
 	running := map[string][]listed{}
+	held := s.keeping()
 	err := s.index(ctx, runningList, first, last, looked, func(l listed) (bool, error) {
 		process, _, _ := strings.Cut(l.at, ".")
 		running[process] = append(running[process], l)
-		return true, nil
+		return true, held.add(l.at, idOf(l.key))
 	})
 	if err == nil {
 		err = s.beat.look(ctx)

@@ -309,12 +309,14 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]execution.
 // after a tenant's name.
 func (s *Store) Scheduled(ctx context.Context, tenant, name string, limit int) ([]execution.SavedFunction, error) {
 	var all []listed
+	held := s.keeping()
 	after := tenantPart(tenant) + name
 	err := s.index(ctx, schedulesList, first, last, looked, func(l listed) (bool, error) {
-		if _, place := splitTime(l.at); place > after {
-			all = append(all, l)
+		if _, place := splitTime(l.at); place <= after {
+			return true, nil
 		}
-		return true, nil
+		all = append(all, l)
+		return true, held.add(l.at, textOf(l.key["pk"]), textOf(l.key["sk"]))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for schedules: %w", err)

@@ -102,11 +102,14 @@ func (s *Store) Jobs(
 		list, from, to = runningList, first, last
 	}
 	var ids []string
+	held := s.keeping()
 	err = s.index(ctx, list, from, to, 1000, func(l listed) (bool, error) {
-		if id := idOf(l.key); id > after {
-			ids = append(ids, id)
+		id := idOf(l.key)
+		if id <= after {
+			return true, nil
 		}
-		return true, nil
+		ids = append(ids, id)
+		return true, held.add(id)
 	})
 	if err != nil {
 		return nil, "", fmt.Errorf("list jobs: %w", err)

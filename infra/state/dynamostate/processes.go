@@ -108,9 +108,11 @@ func (h *heartbeat) end() {
 // look reads the heartbeats of all processes.
 func (h *heartbeat) look(ctx context.Context) error {
 	beats := map[string]item{}
+	held := h.keeping()
 	err := h.below(ctx, processes, "", looked, func(it item) (bool, error) {
-		beats[textOf(it["sk"])] = it
-		return true, nil
+		id := textOf(it["sk"])
+		beats[id] = item{"v": it["v"], "expires": it["expires"]}
+		return true, held.add(id, textOf(it["v"]))
 	})
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ type table struct {
 	name    string
 	client  *dynamodb.Client
 	objects *s3objects.Store
+	// mostKept bounds what one query keeps in memory.
+	mostKept int
 }
 
 // An item is stored under a key. Its attribute "v" is the token of its last change.
@@ -100,7 +102,7 @@ func openTable(ctx context.Context, url string, access Access) (*table, error) {
 		}
 		o.HTTPClient = bounded{limits, o.HTTPClient}
 	})
-	return &table{name: name, client: client, objects: objects}, nil
+	return &table{name: name, client: client, objects: objects, mostKept: mostKept}, nil
 }
 
 // bounded applies limits to the exchanges of a client.
@@ -206,6 +208,9 @@ func (t *table) query(ctx context.Context, in *dynamodb.QueryInput, fn func(item
 			return judge(ctx, err)
 		}
 		for _, it := range out.Items {
+			if !within(it) {
+				return &execution.StoreError{Fault: execution.StoreLost, Err: errEndless}
+			}
 			if more, err := fn(it); err != nil || !more {
 				return err
 			}

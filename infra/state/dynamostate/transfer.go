@@ -33,7 +33,7 @@ func (s Transfer) scan(ctx context.Context, fn func(kind string, it item) (bool,
 			return judge(ctx, err)
 		}
 		for _, it := range out.Items {
-			if textOf(it["pk"]) == "" {
+			if textOf(it["pk"]) == "" || !within(it) {
 				return &execution.StoreError{Fault: execution.StoreLost, Err: errEndless}
 			}
 			for _, kind := range exported() {
