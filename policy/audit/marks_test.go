@@ -13,7 +13,8 @@ func FuzzMarks(f *testing.F) {
 		f.Fatal(err)
 	}
 	all := r.texts()
-	for _, mark := range all {
+	for _, m := range all {
+		mark := m.text
 		if len(mark) < minMarkBytes {
 			f.Fatalf("%q is too short for a mark", mark)
 		}
@@ -22,7 +23,7 @@ func FuzzMarks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, more string) {
 		for _, s := range []string{text, more, text + more, more + text} {
-			want := slices.ContainsFunc(all, func(m string) bool { return strings.Contains(s, m) })
+			want := slices.ContainsFunc(all, func(m mark) bool { return strings.Contains(s, m.text) })
 			if marked(r.marks, s) != want || marked(r.marks, []byte(s)) != want {
 				t.Errorf("%q: %v", s, !want)
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 // Redacted replaces a secret. If the kind of secret is known it follows: [redacted:jwt].
@@ -39,8 +40,10 @@ type Redactor struct {
 	secrets []encodedSecret
 	fields  [][]string
 	names   map[string]bool
-	known   []pattern
-	marks   *marks // what text must contain for there to be anything to do
+	// longestName is the length of the longest of names.
+	longestName int
+	known       []pattern
+	marks       *marks // what text must contain for there to be anything to do
 	// harmless is the last document of those that look as if they held a secret and hold none: executions of one tier
 	// have the same grants.
 	harmless atomic.Pointer[string]
@@ -81,19 +84,25 @@ func NewRedactor(cfg RedactConfig) (*Redactor, error) {
 			return nil, errors.New("a secret member's name is empty")
 		}
 		r.names[plain(n)] = true
+		r.longestName = max(r.longestName, len(plain(n)))
 	}
 	r.marks = newMarks(r.texts())
 	return r, nil
 }
 
+// ofSecrets is the group of the marks of secrets. Each pattern has one of its own.
+const ofSecrets = 1 << 63
+
 // texts returns the marks of every pattern and secret.
-func (r *Redactor) texts() []string {
-	var all []string
-	for _, p := range r.known {
-		all = append(all, p.marks...)
+func (r *Redactor) texts() []mark {
+	var all []mark
+	for i, p := range r.known {
+		for _, text := range p.marks {
+			all = append(all, mark{text, 1 << i})
+		}
 	}
 	for _, g := range r.secrets {
-		all = append(all, g.text)
+		all = append(all, mark{g.text, ofSecrets})
 	}
 	return all
 }
@@ -121,16 +130,18 @@ func (r *Redactor) Apply(rec *Record) {
 }
 
 // Text returns a text without its secrets.
-func (r *Redactor) Text(s string) string {
-	if !marked(r.marks, s) {
-		return s
+func (r *Redactor) Text(s string) string { return r.clean(s, found(r.marks, s)) }
+
+// clean returns a text without its secrets, of which it has marks of some groups.
+func (r *Redactor) clean(s string, groups uint64) string {
+	if groups&ofSecrets != 0 {
+		for _, secret := range r.secrets {
+			s = secret.hide(s)
+		}
 	}
-	for _, secret := range r.secrets {
-		s = secret.hide(s)
-	}
-	for _, p := range r.known {
-		if slices.ContainsFunc(p.marks, func(m string) bool { return strings.Contains(s, m) }) {
-			s = p.expr.ReplaceAllString(s, p.with)
+	for i, p := range r.known {
+		if groups&(1<<i) != 0 {
+			s = p.hide(s)
 		}
 	}
 	return s
@@ -145,77 +156,96 @@ func (r *Redactor) raw(doc json.RawMessage, named bool) json.RawMessage {
 	if known := r.harmless.Load(); !named && known != nil && *known == string(doc) {
 		return doc
 	}
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.UseNumber()
-	var v any
-	if !json.Valid(doc) || dec.Decode(&v) != nil {
+	e := editor{doc: doc, text: r.string}
+	if named {
+		e.name = r.secretName
+	}
+	clean, err := e.edit()
+	if err != nil {
 		return json.RawMessage(`"` + Redacted + `"`)
 	}
-	clean, changed := r.value(v, named)
-	if !changed && !named && len(doc) <= maxHarmless {
+	if e.to == 0 && !named && len(doc) <= maxHarmless {
 		known := string(doc)
 		r.harmless.Store(&known)
 	}
-	if !changed {
-		return doc
-	}
-	return encode(clean)
+	return clean
 }
 
-// value redacts a decoded document in place and reports whether it changed anything.
-func (r *Redactor) value(v any, named bool) (any, bool) {
-	changed := false
-	switch v := v.(type) {
-	case string:
-		clean := r.Text(v)
-		return clean, clean != v
-	case []any:
-		if name, ok := pairName(v); ok && named && r.names[plain(name)] && !empty(v[1]) {
-			v[1], changed = Redacted, true
-		}
-		for i := range v {
-			clean, did := r.value(v[i], named)
-			v[i], changed = clean, changed || did
-		}
-	case map[string]any:
-		for name, member := range v {
-			clean, did := r.value(member, named)
-			if named && r.names[plain(name)] && !empty(member) {
-				clean, did = Redacted, true
-			}
-			if did {
-				v[name], changed = clean, true
-			}
-			if key := r.Text(name); key != name {
-				delete(v, name)
-				v[key], changed = clean, true
-			}
-		}
-	}
-	return v, changed
-}
-
-// pairName returns the name of a header in list form: ["Set-Cookie", "a=b"].
-func pairName(v []any) (string, bool) {
-	if len(v) != 2 {
+// string returns a text without its secrets, and whether it had any.
+func (r *Redactor) string(s []byte) (string, bool) {
+	groups := found(r.marks, s)
+	if groups == 0 {
 		return "", false
 	}
-	name, ok := v[0].(string)
-	return name, ok
+	text := string(s)
+	clean := r.clean(text, groups)
+	return clean, clean != text
 }
 
-// empty reports whether a value holds no information. Such a value stays, so that a record still shows that nothing was
-// sent.
-func empty(v any) bool { return v == nil || v == "" || v == Redacted }
+// secretName reports whether a name is one of a member that holds a secret.
+func (r *Redactor) secretName(name []byte) bool {
+	var short [64]byte
+	n := 0
+	for _, c := range name {
+		switch {
+		case c == '-' || c == '_':
+			continue
+		case c >= utf8.RuneSelf:
+			return r.names[plain(string(name))]
+		case n == r.longestName || n == len(short):
+			return len(name) > len(short) && r.longestName > len(short) && r.names[plain(string(name))]
+		case 'A' <= c && c <= 'Z':
+			c |= 0x20
+		}
+		short[n] = c
+		n++
+	}
+	return r.names[string(short[:n])]
+}
 
 // plain returns a name in the form in which names of secrets are compared.
 func plain(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+	return strings.ToLower(withoutDashes.Replace(name))
 }
 
+var withoutDashes = strings.NewReplacer("-", "", "_", "")
+
 // applyFields removes the values at the deployment's paths. It works on the record's own JSON, so that the paths are
-// those that people see in it.
+// those that people see in it. What may be large is emptied apart.
 func (r *Redactor) applyFields(rec *Record) {
+	code, request, journal := rec.Code, rec.Request, rec.Journal
+	rec.Code, rec.Request, rec.Journal = "", nil, nil
+	r.applySmallFields(rec)
+	if rec.Code = code; code != "" && len(r.under("code")) > 0 && len(r.under("code")[0]) == 0 {
+		rec.Code = Redacted
+	}
+	rec.Request, rec.Journal = blanked(request, r.under("request")), blanked(journal, r.under("journal"))
+}
+
+// under returns the deployment's paths from a member of the record on, the shortest first.
+func (r *Redactor) under(member string) (paths [][]string) {
+	for _, path := range r.fields {
+		if path[0] == member || path[0] == "*" {
+			paths = append(paths, path[1:])
+		}
+	}
+	slices.SortStableFunc(paths, func(a, b []string) int { return len(a) - len(b) })
+	return paths
+}
+
+// blanked returns a member of the record without the values at paths.
+func blanked(doc json.RawMessage, paths [][]string) json.RawMessage {
+	if len(doc) == 0 || len(paths) == 0 {
+		return doc
+	}
+	clean, err := blankJSON(doc, paths)
+	if err != nil {
+		return json.RawMessage(`"` + Redacted + `"`)
+	}
+	return clean
+}
+
+func (r *Redactor) applySmallFields(rec *Record) {
 	doc, err := json.Marshal(rec)
 	if err != nil {
 		return // a record that cannot be encoded is refused by the store
@@ -236,7 +266,7 @@ func (r *Redactor) applyFields(rec *Record) {
 	var clean Record
 	if err := json.Unmarshal(encode(tree), &clean); err != nil {
 		// Every value keeps its type, so this cannot happen. If it does, storing too little is better than too much.
-		rec.Caller, rec.Code, rec.Request, rec.Journal = Caller{}, "", nil, nil
+		rec.Caller = Caller{}
 		return
 	}
 	*rec = clean

@@ -137,10 +137,10 @@ func TestRedactRecord(t *testing.T) {
 			DangerAnalysis: []byte(`{"findings":[{"excerpt":"[redacted:aws key id]"}]}`),
 			Grants:         []byte(`{"big":12345678901234567890}`)},
 		Inputs: audit.Inputs{
-			Request: []byte(`{"[redacted]":1,"code":"[redacted]","context":{"Api-Key":"[redacted]","customer":{},` +
-				`"n":1.50,"password":""}}`),
-			Journal: []byte(`[{"big":12345678901234567890,"body":"[redacted]","headers":{"Set-Cookie":"[redacted]"},` +
-				`"list":[["Set-Cookie","[redacted]"],["Age","1"]]}]`)},
+			Request: []byte(`{"context":{"customer":{},"Api-Key":"[redacted]","password":"","n":1.50},"[redacted]":1,` +
+				`"code":"[redacted]"}`),
+			Journal: []byte(`[{"body":"[redacted]","headers":{"Set-Cookie":"[redacted]"},` +
+				`"list":[["Set-Cookie","[redacted]"],["Age","1"]],"big":12345678901234567890}]`)},
 	}
 	if !reflect.DeepEqual(rec, want) {
 		got, _ := json.MarshalIndent(rec, "", " ")
