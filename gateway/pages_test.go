@@ -344,6 +344,8 @@ func TestPolicyReports(t *testing.T) {
 		t.Error(a.Status)
 	}
 	s.do(t, "POST", "/csp-report", `{}`).problem(t, 400)
+	long := `{"csp-report":{"violated-directive":"` + strings.Repeat("x", 64<<10) + `"}}`
+	s.do(t, "POST", "/csp-report", long).problem(t, 413)
 	if text := s.do(t, "GET", "/metrics", "", bearer(apiKey)); !strings.Contains(
 		string(text.body), "\nairlock_csp_reports 1\n",
 	) {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -159,8 +160,16 @@ func (h *Handlers) asset(c *fiber.Ctx) error {
 	return c.Send(content)
 }
 
+// maxReport is more than browsers report at once, in bytes. Anybody can send reports, as often as they like.
+const maxReport = 64 << 10
+
 // policyReport serves POST /csp-report: a browser reports a violation of a page's Content-Security-Policy.
 func (h *Handlers) policyReport(c *fiber.Ctx) error {
+	if len(c.Body()) > maxReport {
+		return &api.Problem{
+			Status: fiber.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("a report has at most %d bytes", maxReport),
+		}
+	}
 	directive, ok := h.reports.Take(c.Body())
 	if !ok {
 		return api.Invalid("", "this is not a report of a Content-Security-Policy")
