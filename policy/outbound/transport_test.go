@@ -156,6 +156,48 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
+// TestHostileHandshakes: a server that is asked to speak TLS, and goes on as it likes, ends the exchange.
+func TestHostileHandshakes(t *testing.T) {
+	t.Parallel()
+	pour := func(head, each string) func(net.Conn) {
+		return func(conn net.Conn) {
+			_, _ = io.WriteString(conn, head)
+			endless(conn, each)
+		}
+	}
+	for name, c := range map[string]struct {
+		write func(net.Conn)
+		total time.Duration
+		want  error // nil: any
+	}{
+		"silence": {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, 200 * time.Millisecond, outbound.ErrTooSlow},
+		"half a record": {func(c net.Conn) {
+			_, _ = io.WriteString(c, "\x16\x03\x03\x40\x00\x02")
+			_, _ = io.Copy(io.Discard, c)
+		}, 200 * time.Millisecond, outbound.ErrTooSlow},
+		"endless greeting": {pour("\x16\x03\x03\x40\x00\x02\xff\xff\xff", "\x00"), patience, nil},
+		"endless requests": {pour("", "\x16\x03\x03\x00\x04\x00\x00\x00\x00"), patience, nil},
+		"endless warnings": {pour("", "\x15\x03\x03\x00\x02\x01\x5a"), patience, nil},
+		"endless nothing":  {pour("", "\x16\x03\x03\x00\x00"), patience, nil},
+		"endless changes":  {pour("", "\x14\x03\x03\x00\x01\x01"), patience, nil},
+		"endless alerts":   {pour("", "\x15\x03\x03\x00\x02\x02\x28"), patience, nil},
+		"text":             {pour("HTTP/1.1 200 OK\r\n\r\n", "x"), patience, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			url := strings.Replace(raw(t, c.write), "http:", "https:", 1)
+			_, err := exchange(outbound.Limits{Body: 1 << 20, Total: c.total}, outbound.Options{}, url)
+			if err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if took := time.Since(began); took > patience {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
 // TestLongHeadersOfHTTP2: the error says that headers are too long over HTTP/2 too.
 func TestLongHeadersOfHTTP2(t *testing.T) {
 	t.Parallel()

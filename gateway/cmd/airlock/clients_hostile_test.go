@@ -157,6 +157,36 @@ func TestClientsMeetHostileServers(t *testing.T) {
 	}
 }
 
+// TestClientsMeetStalledHandshakes: a server that is asked to speak TLS, and sends its greeting byte by byte, keeps no
+// client longer than the client's caller waits.
+func TestClientsMeetStalledHandshakes(t *testing.T) {
+	greeting := func(w io.Writer) error {
+		_, err := w.Write([]byte{22, 3, 3, 64, 0, 2, 0, 63, 252})
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for ; err == nil; <-tick.C {
+			_, err = w.Write([]byte{0})
+		}
+		return err
+	}
+	for _, folder := range slices.Sorted(maps.Keys(clients)) {
+		for _, c := range clients[folder] {
+			t.Run(c.name, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+				defer cancel()
+				url, _ := serveHostile(t, greeting)
+				began := time.Now()
+				if err := c.call(ctx, t, strings.Replace(url, "http:", "https:", 1)); err == nil {
+					t.Error("the answer was taken")
+				}
+				if took := time.Since(began); took > time.Minute {
+					t.Errorf("took %v", took)
+				}
+			})
+		}
+	}
+}
+
 // receiveBuffer returns how many bytes this machine lets a socket hold that its program has not read.
 func receiveBuffer() int64 {
 	var least, usual, most int64
