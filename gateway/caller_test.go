@@ -351,3 +351,25 @@ func TestConfigRefused(t *testing.T) {
 		}
 	}
 }
+
+// The metrics name a tenant, and say what it stores, to its own callers and to those who may read the records of all.
+func TestMetricsOfTenants(t *testing.T) {
+	t.Parallel()
+	s := kept(t, options{auth: authn.Config{Keys: hs256(t)}})
+	alice := bearer(token(t, "alice", "acme", "execute functions"))
+	want(t, s.do(t, "PUT", "/api/functions/f", code("1"), alice), 201)
+	for who, sees := range map[string]bool{
+		alice:                                 true,
+		bearer(token(t, "carol", "acme", "")): true,
+		bearer(token(t, "bob", "globex", "execute audit:read functions")): false,
+		bearer(token(t, "eve", "", "audit:read:all")):                     true,
+	} {
+		text := string(want(t, s.do(t, "GET", "/metrics", "", who), 200).body)
+		if strings.Contains(text, `tenant="acme"`) != sees {
+			t.Errorf("the metrics name the tenant: %v, want %v", !sees, sees)
+		}
+		if !strings.Contains(text, "\nairlock_state_bytes{") {
+			t.Error("the metrics lack what all tenants store together")
+		}
+	}
+}

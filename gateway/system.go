@@ -233,9 +233,12 @@ func (s *system) stats(c *fiber.Ctx) error {
 }
 
 // metrics serves GET /metrics. It asks for a credential, if there are any, but for no scope, and it is not limited: a
-// scraper reads it every few seconds.
+// scraper reads it every few seconds. Tenants other than the caller's are for those who may read the records of all.
 func (s *system) metrics(c *fiber.Ctx) error {
-	text, err := s.exposed.Text()
+	caller := api.CallerOf(c)
+	text, err := s.exposed.TextFor(func(tenant string) bool {
+		return tenant == caller.Tenant || caller.May(authn.AuditReadAll)
+	})
 	if err != nil {
 		return err
 	}

@@ -61,13 +61,25 @@ func (e *Exposition) Add(c prometheus.Collector) error {
 func (e *Exposition) Gather() ([]*dto.MetricFamily, error) { return e.registry.Gather() }
 
 // Text returns the metrics as they are now.
-func (e *Exposition) Text() ([]byte, error) {
+func (e *Exposition) Text() ([]byte, error) { return e.TextFor(func(string) bool { return true }) }
+
+// TextFor returns the metrics as they are now, without the series of tenants that shown refuses: their names, and what
+// they store, are not for everybody who may read metrics.
+func (e *Exposition) TextFor(shown func(tenant string) bool) ([]byte, error) {
 	families, err := e.registry.Gather()
 	if err != nil {
 		return nil, fmt.Errorf("gather metrics: %w", err)
 	}
 	var b bytes.Buffer
 	for _, f := range families {
+		f.Metric = slices.DeleteFunc(f.Metric, func(m *dto.Metric) bool {
+			return slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool {
+				return l.GetName() == tenantLabel && !shown(l.GetValue())
+			})
+		})
+		if len(f.Metric) == 0 {
+			continue
+		}
 		if _, err := expfmt.MetricFamilyToText(&b, f); err != nil {
 			return nil, fmt.Errorf("write metrics: %w", err)
 		}

@@ -22,6 +22,9 @@ type StorageCollector struct {
 // shownTenants is how many tenants have their own series: those that store most.
 const shownTenants = 50
 
+// tenantLabel is the label of the series of one tenant.
+const tenantLabel = "tenant"
+
 // Describe implements prometheus.Collector. It describes nothing, because the tenants are not known before.
 func (StorageCollector) Describe(chan<- *prometheus.Desc) {}
 
@@ -50,7 +53,7 @@ func (m StorageCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, u := range largest(stats.Usage, shownTenants) {
 		gauge("airlock_state_tenant_bytes", "Stored bytes of the largest tenants.", u.Bytes,
-			[]string{"tenant", "quota"}, []string{u.Tenant, u.Quota})
+			[]string{tenantLabel, "quota"}, []string{u.Tenant, u.Quota})
 	}
 }
 
