@@ -22,7 +22,9 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/governance"
+	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/waits"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/policy/deployment"
@@ -624,4 +626,56 @@ func TestCallbacksOfPauses(t *testing.T) {
 		f.mu.Unlock()
 	}
 	expect("execution.completed msg_" + name)
+}
+
+// changeCounter is a state that counts the changes of jobs.
+type changeCounter struct {
+	gateway.State
+	n atomic.Int64
+}
+
+func (c *changeCounter) ChangeJob(
+	ctx context.Context, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
+	job, err := c.State.ChangeJob(ctx, id, fn)
+	if err == nil {
+		c.n.Add(1)
+	}
+	return job, err
+}
+
+func (c *changeCounter) ChangeJobState(
+	ctx context.Context, id string, fn func(*execution.Job) error,
+) (execution.Job, error) {
+	job, err := c.State.ChangeJobState(ctx, id, fn)
+	if err == nil {
+		c.n.Add(1)
+	}
+	return job, err
+}
+
+// The value of an event is stored as often as the job changes, which may be a megabyte each time: with the event, with
+// the segment that is queued, and with its end.
+func TestEventIsStoredSeldom(t *testing.T) {
+	t.Parallel()
+	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	count := &changeCounter{State: store}
+	o := options{state: count, records: &ledger{added: make(chan audit.Record, 100)}}
+	f := &sleeper{records: o.records, steps: [][]execution.Waiting{{{Seq: 1, Kind: execution.WaitEvent, Name: "e"}}}}
+	o.invoke, o.config.SnapshotKeys = f.invoke, snapshotKeys(t)
+	s := serve(t, o)
+	path := "/api/executions/" + want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
+	before, began := count.n.Load(), time.Now()
+	want(t, s.do(t, "POST", path+"/events/e", "1"), 200, `"status":"completed"`)
+	if n := count.n.Load() - before; n > 3 && time.Since(began) < time.Second { // else it has been due for long
+		t.Errorf("the job was stored %d times", n)
+	}
 }

@@ -51,19 +51,31 @@ func (q *Queue) advanceDue(ctx context.Context) error {
 	}
 }
 
+// errUnchanged keeps a job that is as it should be from being stored again: it may have a megabyte of answers.
+var errUnchanged = errors.New("the job is as it was")
+
 // advance does what is due about a paused job. It writes the records of decisions before a segment has their answers,
 // and the record of an end before the job ends.
 func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, error) {
+	current := execution.Job{}
 	job, err := change(ctx, q, job.ID, func(j *execution.Job) error {
-		if waits.Elapse(j, q.cfg.Now()) {
+		changed, expired := waits.Elapse(j, q.cfg.Now())
+		switch {
+		case expired:
 			reason := "the execution expired: nobody resumed it in time"
 			if j.Wait.Session != nil {
 				reason = "the session expired"
 			}
 			return q.endPaused(j, execution.Expired, reason, execution.Caller{})
+		case !changed:
+			current = *j
+			return errUnchanged
 		}
 		return nil
 	})
+	if errors.Is(err, errUnchanged) {
+		job, err = current, nil
+	}
 	if err != nil || job.Status != execution.Paused {
 		return job, err
 	}

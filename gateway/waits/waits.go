@@ -243,11 +243,15 @@ func End(j *execution.Job, e execution.Ending, now time.Time) error {
 	return nil
 }
 
-// Elapse answers the operations whose time is over. It reports whether a paused execution has expired, in which case
-// the caller ends the job.
-func Elapse(j *execution.Job, now time.Time) (expired bool) {
+// justNow is how long a job that is due may keep the time since which it is. After that it gets another one, and with
+// it a place behind those that are due, too.
+const justNow = time.Second
+
+// Elapse answers the operations whose time is over. It reports whether it has changed the job, and whether a paused
+// execution has expired, in which case the caller ends the job.
+func Elapse(j *execution.Job, now time.Time) (changed, expired bool) {
 	if j.Status != execution.Paused || j.Wait.Ending != nil {
-		return false
+		return false, false
 	}
 	wait := j.Wait.Clone()
 	for i := range wait.Pending {
@@ -255,15 +259,20 @@ func Elapse(j *execution.Job, now time.Time) (expired bool) {
 		switch {
 		case p.Answer != nil:
 		case p.Kind == execution.WaitSleep && !now.Before(p.DueAt):
-			p.Answer = &execution.Answer{Seq: p.Seq}
+			p.Answer, changed = &execution.Answer{Seq: p.Seq}, true
 		case p.Kind == execution.WaitEvent && p.ExpiresAt.Before(wait.ExpiresAt) && !now.Before(p.ExpiresAt):
 			p.Answer = &execution.Answer{Seq: p.Seq, Error: "the event " + p.Name + " has not come in time",
 				ErrorName: "TimeoutError"}
+			changed = true
 		}
 	}
 	wait.DueAt = dueAt(wait, now)
+	if was := j.Wait.DueAt; !changed && !was.After(now) && wait.DueAt.Sub(was) < justNow {
+		wait.DueAt = was // it is due already
+	}
+	changed = changed || !wait.DueAt.Equal(j.Wait.DueAt)
 	j.Wait = wait
-	return !now.Before(wait.ExpiresAt) && !Answered(*j)
+	return changed, !now.Before(wait.ExpiresAt) && !Answered(*j)
 }
 
 // Answered reports whether a paused job has an answer that no segment has received.

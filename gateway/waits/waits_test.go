@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/waits"
 )
@@ -155,7 +157,11 @@ func (m *model) signal(t *testing.T, job *execution.Job, now time.Time) {
 
 func (m *model) elapse(t *testing.T, job *execution.Job, now time.Time) {
 	t.Helper()
-	expired := waits.Elapse(job, now)
+	before := *job
+	changed, expired := waits.Elapse(job, now)
+	if diff := cmp.Diff(before.Wait, job.Wait); changed != (diff != "") {
+		t.Fatalf("changed %v, but the job did so:\n%s", changed, diff)
+	}
 	if m.status != execution.Paused {
 		if expired {
 			t.Fatal("an execution that is not paused expired")
