@@ -18,7 +18,9 @@ func TestPositionsOfErrors(t *testing.T) {
 		{"let a = 1,\n  b = none.x;", "4:7"},
 		{"some = none.x;", "3:8"},
 		{"none.x;", "3:1"},
-		{"none.x = 1;", "3:1"},
+		{"none.x = 1;", "3:8"}, // as in V8
+		{"some.x = none.x = some;", "3:17"},
+		{"none.x +=\n  some.y;", "3:1"},
 		{"return none.x;", "3:8"},
 		{"if (none.x) {}", "3:5"},
 		{"while (none.x) {}", "3:8"},

@@ -99,6 +99,10 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 	e := w.notes.at(function)
 	e.constants = w.quirkConstants(function)
 	w.mended(function, &e)
+	locals, err := w.keyed(function, body, &e)
+	if err != nil {
+		return nil, err
+	}
 	if w.fuel > 0 && function != w.interpreter {
 		e.loop = w.tick()
 	}
@@ -106,12 +110,11 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 		return w.backtrace(body, e)
 	}
 	if function == w.interpreter {
-		var err error
 		if e.jumps, err = jumps(body); err != nil {
 			return nil, err
 		}
 	}
-	return w.copy(body, e, nil)
+	return w.copy(body, e, locals)
 }
 
 // copier copies the instructions of one function, with changes.

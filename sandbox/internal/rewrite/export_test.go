@@ -39,7 +39,7 @@ func Mended(wasmBytes []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	found := len(x.libm) + len(x.mend.counting.changes) + len(x.mend.dispose)
+	found := len(x.libm) + len(x.mend.counting.changes) + len(x.mend.dispose) + len(x.keys.throws)
 	m := x.mend
 	for _, function := range []uint64{m.push.function, m.sort.function, m.escape.function, m.hash.function,
 		x.arrays.move, x.arrays.remove} {
@@ -60,6 +60,7 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	x.parser = parserFacts{statement: none, expression: none, postfix: none, binary: none, note: none, opcode: -1}
 	x.trace.backtrace = none
 	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1}
+	x.keys = keyFacts{readOnly: none}
 	x.mend = mendFacts{push: pushFacts{function: none}, sort: sortFacts{function: none}, escape: escapeFacts{none, none},
 		hash: hashFacts{function: none}}
 	x.arrays = arrayFacts{move: none, remove: none}

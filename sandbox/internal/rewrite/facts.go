@@ -24,6 +24,7 @@ type Facts struct {
 	trace  traceFacts
 	api    apiFacts
 	quirks quirkFacts
+	keys   keyFacts
 	mend   mendFacts
 	arrays arrayFacts
 	libm   map[string]uint64 // the functions of package libm, or none
@@ -108,6 +109,7 @@ func Find(wasmBytes []byte) (*Facts, error) {
 	x.trace = f.trace()
 	x.api = f.api(x.trace)
 	x.quirks = f.quirks()
+	x.keys = f.keys()
 	x.mend = f.mends()
 	x.arrays = f.arrays()
 	x.libm = f.libm()

@@ -197,6 +197,7 @@ const (
 	globalNoteLine
 	globalNoteColumn
 	globalNoteOfCall // whether it was of a call
+	globalFormat     // what is added to the address of the format of JS_ThrowTypeErrorReadOnly
 	globalCount
 )
 

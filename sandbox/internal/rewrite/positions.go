@@ -18,7 +18,9 @@ import (
 //		function, line, column, ofCall = last note
 //		if s.token is not a number, a string, [ or { { note(s) } // those cannot fail by themselves
 //		result = js_parse_assign_expr2(s, flags)
-//		if ofCall && function == s.function && last note != line, column { note line, column, ofCall }
+//		if the token before was an assignment {
+//			note that token
+//		} else if ofCall && function == s.function && last note != line, column { note line, column, ofCall }
 //
 // Compilers have inlined the note into some functions. There it is changed in place.
 
@@ -29,6 +31,7 @@ const (
 	parseToken    = 24
 	parseLine     = 28
 	parseColumn   = 32
+	parseLastEnd  = 60 // where the token before ends in memory
 	parseFunction = 84
 )
 
@@ -137,11 +140,14 @@ func (p positions) noteCallBody() []byte {
 
 // parseBody returns the code of addedParse, which stands before js_parse_assign_expr2.
 func (p positions) parseBody() []byte {
-	const flags, function, line, column, ofCall, result, tokenLine, tokenColumn = 1, 2, 3, 4, 5, 6, 7, 8
-	a := p.assemble().declare(7, wasm.TypeI32)
+	const flags, function, line, column, ofCall, result, tokenLine, tokenColumn, assigns = 1, 2, 3, 4, 5, 6, 7, 8, 9
+	a := p.assemble().declare(8, wasm.TypeI32)
+	a.get(0).load(parseLastEnd).i32(1).op(wasm.I32Sub).load8(0).i32('=').op(wasm.I32Eq).set(assigns)
+	a.get(assigns).ifThen()
+	a.get(0).load(parseLastLine).set(line).get(0).load(parseLastCol).set(column).op(wasm.Else)
 	a.getGlobal(globalNoteFunction).set(function).getGlobal(globalNoteLine).set(line).
 		getGlobal(globalNoteColumn).set(column)
-	a.getGlobal(globalNoteOfCall).set(ofCall)
+	a.getGlobal(globalNoteOfCall).set(ofCall).op(wasm.End)
 	for i, is := range []struct {
 		value int64
 		op    byte
@@ -155,10 +161,10 @@ func (p positions) parseBody() []byte {
 	p.write(a).op(wasm.End)
 	a.get(0).get(flags).call(p.added(addedParse)).set(result)
 	a.get(ofCall).get(function).get(0).load(parseFunction).op(wasm.I32Eq, wasm.I32And)
-	p.changed(a, function, line, column).op(wasm.I32And).ifThen()
+	p.changed(a, function, line, column).op(wasm.I32And).get(assigns).op(wasm.I32Or).ifThen()
 	a.get(0).load(parseLine).set(tokenLine).get(0).load(parseColumn).set(tokenColumn)
 	a.get(0).get(line).store(parseLine).get(0).get(column).store(parseColumn)
-	p.write(a).i32(1).setGlobal(globalNoteOfCall)
+	p.write(a).get(ofCall).setGlobal(globalNoteOfCall)
 	a.get(0).get(tokenLine).store(parseLine).get(0).get(tokenColumn).store(parseColumn)
 	return a.op(wasm.End).get(result).end()
 }

@@ -43,6 +43,7 @@ func (s *Source) Word(head, frames string) (message string, work int, ok bool) {
 		t.code, t.at = s.near(line, col)
 		t.prior = s.prior(line)
 	}
+	t.toTarget()
 	out, ok := t.reword(name)
 	return out, len(first) + len(t.code) + t.read, ok
 }
@@ -104,8 +105,10 @@ var same = map[string]string{
 	"toPrimitive":                           "Cannot convert object to primitive value",
 	"derived class constructor must return an object or undefined": "Derived constructors may only return object or " +
 		"undefined",
-	"not a Date object":                             "this is not a Date object.",
-	"radix must be between 2 and 36":                "toString() radix argument must be between 2 and 36",
+	"not a Date object":              "this is not a Date object.",
+	"radix must be between 2 and 36": "toString() radix argument must be between 2 and 36",
+	"invalid property access": "'caller', 'callee', and 'arguments' properties may not be accessed on strict mode " +
+		"functions or the arguments objects for calls to them",
 	"out of bound":                                  "Offset is outside the bounds of the DataView",
 	"BigInt are forbidden in JSON.stringify":        "Do not know how to serialize a BigInt",
 	"bad normalization form":                        "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
@@ -142,6 +145,7 @@ var natives = map[string]string{
 	"held value cannot be the target register": "FinalizationRegistry.prototype.register: " +
 		"target and holdings must not be same",
 	"not a function FinalizationRegistry": "FinalizationRegistry: cleanup must be callable",
+	"invalid descriptor flags freeze":     "Cannot freeze array buffer views with elements",
 	"Invalid array length set":            "offset is out of bounds",
 	"invalid array length set":            "offset is out of bounds",
 	"invalid array index with":            "Invalid typed array index",
@@ -218,6 +222,9 @@ func (t *thrown) reword(name string) (string, bool) {
 		}
 		return "Cannot read properties of " + m[3] + " (reading '" + m[2] + "')", true
 	}
+	if out, ok := t.ofProperty(); ok && name == "TypeError" {
+		return out, true
+	}
 	if m := uninitiated.FindStringSubmatch(t.message); m != nil && name == "ReferenceError" {
 		return "Cannot access '" + m[1] + "' before initialization", true
 	}
@@ -274,6 +281,9 @@ func (t *thrown) byCode() (string, bool) {
 			return "Class extends value " + expr + " is not a constructor or null", expr != ""
 		}
 	case "object is not extensible":
+		if strings.HasSuffix(t.native, "etPrototypeOf") || strings.Contains(t.code[t.at:], "__proto__") {
+			return "#<Object> is not extensible", true
+		}
 		if t.native == "push" || t.native == "unshift" {
 			return t.ofArray()
 		}
@@ -312,6 +322,9 @@ func (t *thrown) byCode() (string, bool) {
 
 // readOnly returns the message of an assignment to a constant or to a read-only property.
 func (t *thrown) readOnly(name string) string {
+	if name == "undefined" || name == "NaN" || name == "Infinity" {
+		return "Cannot assign to read only property '" + name + "' of object '#<Object>'"
+	}
 	rest, ok := strings.CutPrefix(t.code[t.at:], name)
 	member := t.at > 0 && t.code[t.at-1] == '.'
 	rest = strings.TrimLeft(rest, " \t\n")
@@ -323,10 +336,10 @@ func (t *thrown) readOnly(name string) string {
 		return "Assignment to constant variable."
 	}
 	object := "#<Object>"
-	if m := assigned.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
-		object = "#<" + t.classOf(m[0]) + ">"
+	if t.native == "" {
+		object = "#<" + t.classOf(t.code[t.at:]) + ">"
 	}
-	if name == "length" || name != "" && strings.Trim(name, "0123456789") == "" {
+	if name == "length" || isIndex(name) {
 		object = "[object Array]"
 	}
 	return "Cannot assign to read only property '" + name + "' of object '" + object + "'"

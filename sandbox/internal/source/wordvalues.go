@@ -15,8 +15,12 @@ var (
 	number     = regexp.MustCompile(`^-?(?:[0-9][0-9_]*(?:\.[0-9]+)?|Infinity\b|NaN\b)`)
 	element    = regexp.MustCompile(`^\s*\[\s*`)
 	classStart = regexp.MustCompile(`\bclass\s+([\pL_$][\pL\pN_$]*)`)
-	receiver   = regexp.MustCompile(`^([\pL_$][\pL\pN_$]*)\s*\??\.\s*#?[\pL_$][\pL\pN_$]*\s*` +
-		`(?:[-+*/%&|^?<>]{0,3}=|\+\+|--)`)
+	receiver   = regexp.MustCompile(`^([\pL_$][\pL\pN_$]*)\s*` +
+		`(?:\??\.\s*#?[\pL_$][\pL\pN_$]*|\[[^\[\]]*\])\s*(?:[-+*/%&|^?<>]{0,3}=|\+\+|--)`)
+	assigns    = regexp.MustCompile(`^(?:[-+/%^]|\*{1,2}|<<|>{2,3}|&{1,2}|\|{1,2}|\?\?)?=(?:[^=>]|$)`)
+	deletes    = regexp.MustCompile(`\bdelete\s+([\pL_$][\pL\pN_$]*)\s*(?:\.|\[)[^;\n]*$`)
+	ofProperty = regexp.MustCompile(`^(?:(cannot define variable|redeclaration of) '((?s).*)'|` +
+		`((?s).*) is not initialized)$`)
 	defaulted = regexp.MustCompile(`^(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)\s*=[^=>]`)
 	listed    = regexp.MustCompile(`^\s*=\s*(?:Object\.\w+\()?\[([^\[\]{}()"'` + "`" + `]*)\]`)
 	instance  = regexp.MustCompile(`^\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`)
@@ -277,6 +281,60 @@ func (t *thrown) trap() string {
 	return "get"
 }
 
+// toTarget moves the position from the operator of an assignment to what is assigned to.
+func (t *thrown) toTarget() {
+	if t.native != "" || !assigns.MatchString(t.code[min(t.at, len(t.code)):]) {
+		return
+	}
+	for at := len(strings.TrimRight(t.code[:t.at], " \t\n")); ; {
+		from, text := before(t.code[:at])
+		if text == "" {
+			return
+		}
+		rest := strings.TrimRight(t.code[:from], " \t\n")
+		switch {
+		case strings.HasSuffix(rest, ".") && !strings.HasSuffix(rest, ".."):
+			at = len(strings.TrimRight(rest[:len(rest)-1], " \t\n"))
+		case (text[0] == '[' || text[0] == '.' || text == "(...)") && from > 0 &&
+			(isName(t.code[from-1]) || t.code[from-1] == ')' || t.code[from-1] == ']'):
+			at = from
+		default:
+			t.at = from
+			return
+		}
+	}
+}
+
+// ofProperty words errors whose message names the property only, as the rewritten engine makes them (rewrite.Keyed).
+func (t *thrown) ofProperty() (string, bool) {
+	m := ofProperty.FindStringSubmatch(t.message)
+	switch {
+	case m == nil:
+		return "", false
+	case m[1] == "redeclaration of":
+		return "Cannot redefine property: " + m[2], true
+	case m[1] != "" && (t.native == "defineProperty" || t.native == "defineProperties"):
+		return "Cannot define property " + m[2] + ", object is not extensible", true
+	case m[1] != "":
+		return "Cannot add property " + m[2] + ", object is not extensible", true
+	case isIndex(m[3]):
+		return "Cannot delete property '" + m[3] + "' of [object Array]", true
+	}
+	// The position is that of the operator, or of a key behind it.
+	end := t.at
+	for end < len(t.code) && t.code[end] != ';' && t.code[end] != '\n' {
+		end++
+	}
+	class := "Object"
+	if d := deletes.FindStringSubmatch(t.code[:end]); d != nil && t.native == "" {
+		class = t.classNamed(d[1])
+	}
+	return "Cannot delete property '" + m[3] + "' of #<" + class + ">", true
+}
+
+// isIndex reports whether the name of a property is most likely an index of an array.
+func isIndex(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
+
 // class returns the name of the class whose head is the last before an offset of the code.
 func (t *thrown) class(at int) string {
 	found := classStart.FindAllStringSubmatch(t.code[:at], -1)
@@ -295,13 +353,18 @@ func (t *thrown) classOf(assignment string) string {
 	if m == nil {
 		return "Object"
 	}
+	return t.classNamed(m[1])
+}
+
+// classNamed returns the class of the object that a variable holds, or this.
+func (t *thrown) classNamed(name string) string {
 	class := ""
-	if m[1] == "this" {
+	if name == "this" {
 		class = t.class(t.at)
 	} else {
-		class = madeAs(t.earlier()+t.code, m[1])
+		class = madeAs(t.earlier()+t.code, name)
 	}
-	if class == "" || strings.HasPrefix(class, "_") {
+	if class == "" || class == "Proxy" || strings.HasPrefix(class, "_") {
 		return "Object"
 	}
 	return class
