@@ -124,7 +124,7 @@
   modules.v8 = inert(refusing({
     getHeapStatistics: () => Object.fromEntries(heap.map((name) => [name, 0])), getHeapSpaceStatistics: () => [], cachedDataVersionTag: () => 0,
     startupSnapshot: { __proto__: null, isBuildingSnapshot: () => false },
-  }, 'v8', noEngine, 'serialize', 'deserialize', 'Serializer', 'Deserializer', 'DefaultSerializer', 'DefaultDeserializer', 'getHeapSnapshot', 'writeHeapSnapshot', 'getHeapCodeStatistics', 'queryObjects', 'takeCoverage', 'stopCoverage', 'GCProfiler'),
+  }, 'v8', noEngine, 'getHeapSnapshot', 'writeHeapSnapshot', 'getHeapCodeStatistics', 'queryObjects', 'takeCoverage', 'stopCoverage', 'GCProfiler'),
   'setFlagsFromString', 'setHeapSnapshotNearHeapLimit');
   const inspector = (of) => refusing({ url() {}, close() {}, console: globalThis.console }, of, 'nothing can attach to it', 'open', 'waitForDebugger', 'Session');
   modules.inspector = inspector('inspector');
