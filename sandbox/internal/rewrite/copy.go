@@ -54,6 +54,10 @@ func (w *rewriter) addedBodies() [][]byte {
 		bodies[addedTrace] = w.traceBody()
 		bodies[addedTrack] = w.trackBody()
 		bodies[addedRoot] = w.rootBody()
+		if w.titles.set != unknown {
+			bodies[addedTitleSet] = w.titleBody(w.titles.set, uint64(len(typeSet)))
+			bodies[addedTitleDefine] = w.titleBody(w.titles.define, uint64(len(typeDefine)))
+		}
 	}
 	bodies[addedInterrupt] = w.assemble().poll(PollInterrupt).i32(0).end()
 	bodies[addedHostCall] = w.assemble().get(0).get(1).get(2).get(3).call(w.hostCall()).end()
@@ -99,6 +103,7 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 	e := w.notes.at(function)
 	e.constants = w.quirkConstants(function)
 	w.mended(function, &e)
+	w.titled(function, &e)
 	locals, err := w.keyed(function, body, &e)
 	if err != nil {
 		return nil, err
@@ -176,7 +181,7 @@ func (c *copier) instruction(i wasm.Instruction) error {
 		c.put(i.Start, i.End, replaced)
 	case wasm.I32Const:
 		c.constant(i)
-	case wasm.I32LtU, wasm.I64Eq:
+	case wasm.I32LtU, wasm.I64Eq, wasm.I64LtU:
 		if inserted, ok := c.after[i.End]; ok {
 			c.put(i.End, i.End, inserted)
 		}

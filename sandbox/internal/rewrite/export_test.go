@@ -42,7 +42,7 @@ func Mended(wasmBytes []byte) (int, error) {
 	found := len(x.libm) + len(x.mend.counting.changes) + len(x.mend.dispose) + len(x.keys.throws)
 	m := x.mend
 	for _, function := range []uint64{m.push.function, m.sort.function, m.escape.function, m.hash.function,
-		x.arrays.move, x.arrays.remove} {
+		x.arrays.move, x.arrays.remove, x.titles.set, x.titles.define} {
 		if function != unknown {
 			found++
 		}
@@ -61,6 +61,7 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	x.trace.backtrace = none
 	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1}
 	x.keys = keyFacts{readOnly: none}
+	x.titles = titleFacts{set: none, define: none}
 	x.mend = mendFacts{push: pushFacts{function: none}, sort: sortFacts{function: none}, escape: escapeFacts{none, none},
 		hash: hashFacts{function: none}}
 	x.arrays = arrayFacts{move: none, remove: none}

@@ -25,6 +25,7 @@ type Facts struct {
 	api    apiFacts
 	quirks quirkFacts
 	keys   keyFacts
+	titles titleFacts
 	mend   mendFacts
 	arrays arrayFacts
 	libm   map[string]uint64 // the functions of package libm, or none
@@ -110,6 +111,7 @@ func Find(wasmBytes []byte) (*Facts, error) {
 	x.api = f.api(x.trace)
 	x.quirks = f.quirks()
 	x.keys = f.keys()
+	x.titles = f.titles(x.trace, x.interpreter)
 	x.mend = f.mends()
 	x.arrays = f.arrays()
 	x.libm = f.libm()

@@ -135,6 +135,8 @@ const (
 	addedRoot
 	addedMove
 	addedRemove
+	addedTitleSet
+	addedTitleDefine
 	addedCount
 )
 
@@ -145,19 +147,21 @@ func (w *rewriter) added(i int) uint64 {
 
 // addedSignatures are the types of the added functions.
 var addedSignatures = [addedCount]string{
-	addedEnter:     signature(enterParams, "l"),
-	addedInterrupt: signature("ii", "i"),
-	addedHostCall:  signature(typeFunction, "l"),
-	addedRemember:  signature("i", ""),
-	addedNoteCall:  signature("i", ""),
-	addedParse:     signature("ii", "i"),
-	addedTrace:     signature("iiili", "l"),
-	addedTrack:     signature(typeTracker, ""),
-	addedCopyData:  signature(typeCopyData, "i"),
-	addedEscape:    signature(typeFunction, "l"),
-	addedRoot:      signature("i", "i"),
-	addedMove:      signature(typeMove, "i"),
-	addedRemove:    signature(typeRemove, "i"),
+	addedEnter:       signature(enterParams, "l"),
+	addedInterrupt:   signature("ii", "i"),
+	addedHostCall:    signature(typeFunction, "l"),
+	addedRemember:    signature("i", ""),
+	addedNoteCall:    signature("i", ""),
+	addedParse:       signature("ii", "i"),
+	addedTrace:       signature("iiili", "l"),
+	addedTrack:       signature(typeTracker, ""),
+	addedCopyData:    signature(typeCopyData, "i"),
+	addedEscape:      signature(typeFunction, "l"),
+	addedRoot:        signature("i", "i"),
+	addedTitleSet:    signature(typeSet, "i"),
+	addedTitleDefine: signature(typeDefine, "i"),
+	addedMove:        signature(typeMove, "i"),
+	addedRemove:      signature(typeRemove, "i"),
 }
 
 // addedTypes returns the types of host functions, added functions and dispatchers.
@@ -198,6 +202,7 @@ const (
 	globalNoteColumn
 	globalNoteOfCall // whether it was of a call
 	globalFormat     // what is added to the address of the format of JS_ThrowTypeErrorReadOnly
+	globalTitling    // whether a name or a message of an error is being set
 	globalCount
 )
 

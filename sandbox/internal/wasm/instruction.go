@@ -46,6 +46,7 @@ const (
 	I32LeS      = 0x4c
 	I32LeU      = 0x4d
 	I64Eq       = 0x51
+	I64LtU      = 0x54
 	I32Add      = 0x6a
 	I32Sub      = 0x6b
 	I32Mul      = 0x6c
