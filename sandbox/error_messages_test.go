@@ -28,6 +28,7 @@ func TestEngineErrorsHaveV8Words(t *testing.T) {
 		{"a loop over a call", "const f = () => 1; for (const x of f()) ;",
 			"f is not a function or its return value is not iterable"},
 		{"a constant", "const c = 1; c += 2", "Assignment to constant variable."},
+		{"a constant at the end", "const x = 1; x = 2", "Assignment to constant variable."},
 		{"a frozen object", "'use strict'; const o = Object.freeze({ a: 1 }); o.a = 2",
 			"Cannot assign to read only property 'a' of object '#<Object>'"},
 		{"a parameter", "function f(x, { id, name }) { return id } f(1)",
@@ -90,5 +91,83 @@ func TestEngineErrorsHaveV8Words(t *testing.T) {
 	bundle := run(t, e, sandbox.Script{Files: files, Entry: "main.js"}, grants)
 	if want := "TypeError: lib.run is not a function"; bundle.Error != want {
 		t.Errorf("files: %q, want %q", bundle.Error, want)
+	}
+}
+
+// TestSyntaxErrorsHaveV8Words checks the messages of code that does not parse: they are those of Node 20.
+func TestSyntaxErrorsHaveV8Words(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct{ code, want string }{
+		{"const a = 1;\nconst a = 2;", "Identifier 'a' has already been declared"},
+		{"let b = 1; var b = 2;", "Identifier 'b' has already been declared"},
+		{"function f(x) { let x = 1; }", "Identifier 'x' has already been declared"},
+		{"let c; function c() {}", "Identifier 'c' has already been declared"},
+		{"class K {} class K {}", "Identifier 'K' has already been declared"},
+		{"const { d } = {}; let d;", "Identifier 'd' has already been declared"},
+		{"for (const x of [1]) { let x; const x = 2; }", "Identifier 'x' has already been declared"},
+		{"const h;", "Missing initializer in const declaration"},
+		{"foo(", "Unexpected end of input"},
+		{"foo(1, 2", "missing ) after argument list"},
+		{"if (true) {", "Unexpected end of input"},
+		{"const o = { a: 1, b: 2", "Unexpected end of input"},
+		{"let arr = [1, 2", "Unexpected end of input"},
+		{"const s = 'abc", "Invalid or unexpected token"},
+		{"const t = `abc", "Unexpected end of input"},
+		{"let x y;", "Unexpected identifier 'y'"},
+		{"x = ;", "Unexpected token ';'"},
+		{"if x > 5 {}", "Unexpected identifier 'x'"},
+		{"for (let i = 0; i < 5; i++ {}", "Unexpected token '{'"},
+		{"let q = 5 5;", "Unexpected number"},
+		{"function u() { await x; }", "await is only valid in async functions and the top level bodies of modules"},
+		{"() => { await x; }", "await is only valid in async functions and the top level bodies of modules"},
+		{"label: { break nolabel; }", "Undefined label 'nolabel'"},
+		{"super();", "'super' keyword unexpected here"},
+		{"class A { constructor() { super(); } }", "'super' keyword unexpected here"},
+		{"class A { constructor() {} constructor() {} }", "A class may only have one constructor"},
+		{"class B { #x; #x; }", "Identifier '#x' has already been declared"},
+		{"class B { m() { this.#y; } }", "Private field '#y' must be declared in an enclosing class"},
+		{"'use strict'; delete xx;", "Delete of an unqualified identifier in strict mode."},
+		{"'use strict'; with (a) {}", "Strict mode code may not include a with statement"},
+		{"let let = 1;", "let is disallowed as a lexically bound name"},
+		{"a => { } ()", "Unexpected token '('"},
+		{"switch (1) { case 1: default: default: }", "More than one default clause in switch statement"},
+		{"switch (1) { foo }", "Unexpected identifier 'foo'"},
+		{"var v = /(/;", "Invalid regular expression: /(/: Unterminated group"},
+		{"var v = /[/;", "Invalid regular expression: missing /"},
+		{"var v = /a(b/g.test('x');", "Invalid regular expression: /a(b/g: Unterminated group"},
+		{`"a" "b"`, "Unexpected string"},
+		{"const x = 1 const y = 2", "Unexpected token 'const'"},
+		{"foo)", "Unexpected token ')'"},
+		{"const enum = 1;", "Unexpected reserved word"},
+		{"throw\nnew Error('x')", "Illegal newline after throw"},
+		{"if (1) let y = 1;", "Lexical declaration cannot appear in a single-statement context"},
+		{"-1 ** 2",
+			"Unary operator used immediately before exponentiation expression. Parenthesis must be used to disambiguate " +
+				"operator precedence"},
+		{"int x = 5;", "Unexpected identifier 'x'"},
+		{`print "hi"`, "Unexpected string"},
+		{"def f(): pass", "Unexpected identifier 'f'"},
+		{"console.log('a'", "missing ) after argument list"},
+		{"console.log('it's');", "missing ) after argument list"},
+		{"f(1 2)", "missing ) after argument list"},
+		{"f(a b)", "missing ) after argument list"},
+		{"let z = [1 2]", "Unexpected number"},
+		{"if (a { b }", "Unexpected token '{'"},
+		{"function k(a b) {}", "Unexpected identifier 'b'"},
+		{"while true {}", "Unexpected token 'true'"},
+		{"let async x = 1", "Unexpected identifier 'x'"},
+		{"x = {a: }", "Unexpected token '}'"},
+		{"let y = (1 + 2;", "Unexpected token ';'"},
+		{"new Foo(1, 2;", "missing ) after argument list"},
+		{"foo(function () {\n  return 1;\n};", "missing ) after argument list"},
+		{"[1, 2].map((x) => {\n  return x * 2;\n};", "missing ) after argument list"},
+		{"const t2 = {a: 1 b: 2}", "Unexpected identifier 'b'"},
+		{"a b c", "Unexpected identifier 'b'"},
+		{"const r = 5 @;", "Invalid or unexpected token"},
+	} {
+		r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{})
+		if r.Error != "SyntaxError: "+c.want {
+			t.Errorf("%s\nfailed with %q, want %q", c.code, r.Error, c.want)
+		}
 	}
 }

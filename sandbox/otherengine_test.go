@@ -134,7 +134,7 @@ func TestOtherEngineExceptions(t *testing.T) {
 			line, column int
 		}{
 			{"\n  foo.bar", false, "ReferenceError: foo is not defined", 2, 3},
-			{"const a = 1\na+", false, "SyntaxError: unexpected end of input", 2, 3},
+			{"const a = 1\na+", false, "SyntaxError: Unexpected end of input", 2, 3},
 			{"'日本'; oops()", false, "ReferenceError: oops is not defined", 1, 7},
 			{"const a = 1;\nfunction f() {\n  throw new Error('no')\n}\nf()", false, "Error: no", 3, 9},
 			{"let a: number = 1\nlet b: string = 'é'; missing(a)", true, "ReferenceError: missing is not defined", 2, 22},

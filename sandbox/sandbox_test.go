@@ -96,7 +96,7 @@ func TestExceptions(t *testing.T) {
 		line, column int
 	}{
 		{"\n  foo.bar", false, "ReferenceError: foo is not defined", 2, 3},
-		{"const a = 1\na+", false, "SyntaxError: unexpected end of input", 2, 3},
+		{"const a = 1\na+", false, "SyntaxError: Unexpected end of input", 2, 3},
 		{"let 5x", false, "SyntaxError: Invalid or unexpected token", 1, 6},
 		{"const x = 1;\nfunction f() {\n  null.x\n}\nf()", false,
 			"TypeError: Cannot read properties of null (reading 'x')", 3, 3},
@@ -111,7 +111,7 @@ func TestExceptions(t *testing.T) {
 		{"throw 'text'", false, "Error: text", 0, 0},
 		{"type A = { x: number };\n\nfunction f(a: A) {\n  const é = 1; throw new Error('ts');\n}\nf({ x: 1 })", true,
 			"Error: ts", 4, 26},
-		{"const a: number = f(1", true, "SyntaxError: unexpected end of input", 1, 22},
+		{"const a: number = f(1", true, "SyntaxError: Unexpected end of input", 1, 22},
 		{"'日本'; let x: = 1", true, `SyntaxError: Unexpected "="`, 1, 14},
 		{"let x: = 1", true, `SyntaxError: Unexpected "="`, 1, 8},
 		{"await new Promise(() => {})", false, "the promise returned by the code never settles", 0, 0},

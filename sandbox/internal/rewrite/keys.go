@@ -20,6 +20,7 @@ type keyFacts struct {
 	readOnly uint64                       // JS_ThrowTypeErrorReadOnly(ctx, flags, property) int
 	format   int64                        // the address of its format
 	throws   map[uint64]map[int]keyedCall // by function, and by where the call starts
+	constant int64                        // the address of the format of an assignment to a constant
 }
 
 // keyedCall is the call of a function that throws a message without a property.
@@ -29,6 +30,10 @@ type keyedCall struct {
 	format   int64  // the address of the other format
 	flags    bool   // the function takes flags that say whether it throws
 }
+
+// Constant is the format of the message of an assignment to a constant, which the engine words like one to a read-only
+// property.
+const Constant = "'%s' is a reserved identifier"
 
 const propThrow = 1 << 14 // JS_PROP_THROW
 
@@ -44,6 +49,9 @@ func (f *finder) keys() keyFacts {
 		return none
 	}
 	k := keyFacts{readOnly: readOnly, format: int64(at[0]), throws: make(map[uint64]map[int]keyedCall)}
+	if at := f.Strings(Constant); len(at) == 1 {
+		k.constant = int64(at[0])
+	}
 	// In these, a parameter is the property.
 	const param = 2
 	for _, name := range []string{"JS_SetPropertyInternal2", "JS_SetPropertyInternal", "JS_CreateProperty",
@@ -120,6 +128,9 @@ func sets(code []wasm.Instruction, local uint64) bool {
 func (w *rewriter) keyed(function uint64, body []byte, e *edits) (locals []byte, err error) {
 	k := w.keys
 	var kept uint64
+	if function == w.interpreter && k.constant != 0 {
+		e.constants = map[int64][]byte{k.format: w.assemble().i32(k.constant).bytes()}
+	}
 	if function == k.readOnly {
 		e.constants = map[int64][]byte{k.format: w.assemble().i32(k.format).getGlobal(globalFormat).op(wasm.I32Add).bytes()}
 	}

@@ -168,8 +168,11 @@ var patterns = map[string]string{
 }
 
 var (
-	property    = regexp.MustCompile(`^cannot (read|set) property '((?s).*)' of (null|undefined)$`)
-	private     = regexp.MustCompile(`^private class field '(#.*)' does not exist$`)
+	property = regexp.MustCompile(`^cannot (read|set) property '((?s).*)' of (null|undefined)$`)
+	private  = regexp.MustCompile(`^private class field '(#.*)' does not exist$`)
+	// literalPattern matches a literal of a regular expression, without brackets that are closed later.
+	literalPattern = regexp.MustCompile(`^/(?:[^/\\\n\[*]|\\.|` + inBrackets +
+		`)(?:[^/\\\n\[]|\\.|` + inBrackets + `)*/[a-z]*`)
 	set         = regexp.MustCompile(`^[^\s;={}]*[.](#[\pL_$][\pL\pN_$]*)\s*=[^=>]`)
 	readOnly    = regexp.MustCompile(`^'(.*)' is read-only$`)
 	uninitiated = regexp.MustCompile(`^(.*) is not initialized$`)
@@ -185,6 +188,9 @@ var (
 	inherits = regexp.MustCompile(`\bextends\s+`)
 	iterates = regexp.MustCompile(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
 )
+
+// inBrackets matches a class of characters.
+const inBrackets = `\[(?:[^\]\\\n]|\\.)*\]`
 
 const notIterable = " is not iterable (cannot read property Symbol(Symbol.iterator))"
 
@@ -222,6 +228,10 @@ func (t *thrown) reword(name string) (string, bool) {
 		}
 		return "Cannot read properties of " + m[3] + " (reading '" + m[2] + "')", true
 	}
+	if name == "TypeError" && strings.HasPrefix(t.message, "'") &&
+		strings.HasSuffix(t.message, "' is a reserved identifier") { // rewrite.Constant
+		return "Assignment to constant variable.", true
+	}
 	if out, ok := t.ofProperty(); ok && name == "TypeError" {
 		return out, true
 	}
@@ -233,6 +243,11 @@ func (t *thrown) reword(name string) (string, bool) {
 	}
 	if reason, ok := patterns[t.message]; ok && t.native == "RegExp" {
 		return t.pattern(reason), true
+	}
+	if reason, ok := patterns[t.message]; ok && name == "SyntaxError" && t.native == "" {
+		if m := literalPattern.FindString(t.code[t.at:]); m != "" {
+			return "Invalid regular expression: " + m + ": " + reason, true
+		}
 	}
 	if t.message == "invalid regular expression flags" && t.native == "RegExp" {
 		if flags := t.value(1); flags != "" && flags != "undefined" {
@@ -334,6 +349,9 @@ func (t *thrown) readOnly(name string) string {
 	if m := assigned.FindStringSubmatch(t.code[t.at:]); m == nil && t.native == "" && !member &&
 		strings.Contains(t.code[t.at:], name) && !strings.ContainsAny(t.code[t.at:], "[.") {
 		return "Assignment to constant variable."
+	}
+	if t.native == "" && !assigned.MatchString(t.code[t.at:]) && strings.Contains(t.code[:t.at], "const "+name+" =") {
+		return "Assignment to constant variable." // a build whose message is the same, behind the assignment
 	}
 	object := "#<Object>"
 	if t.native == "" {
