@@ -135,9 +135,13 @@ func unpack(c *hostops.Call, from *meteredReader, format string, most int) ([]by
 	}
 	var src io.Reader
 	var err error
+	var members *gzip.Reader
 	switch format {
 	case "gunzip":
-		src, err = gzip.NewReader(from)
+		if members, err = gzip.NewReader(from); err == nil {
+			members.Multistream(false)
+		}
+		src = members
 	case "inflate":
 		src, err = zlib.NewReader(from)
 	case "inflate-raw":
@@ -165,6 +169,15 @@ func unpack(c *hostops.Call, from *meteredReader, format string, most int) ([]by
 		switch {
 		case len(out.B) > most:
 			return nil, errTooLarge
+		case errors.Is(err, io.EOF) && members != nil && len(from.b) > 0 && from.b[0] != 0:
+			// Another member follows. Zeros are padding, as that of archives, and end the data.
+			if !begins(format, from.b) {
+				return out.B, zlib.ErrHeader
+			}
+			if err := members.Reset(from); err != nil {
+				return out.B, err
+			}
+			members.Multistream(false)
 		case errors.Is(err, io.EOF):
 			return out.B, nil
 		case err != nil:
