@@ -185,6 +185,19 @@ await new Promise((r) => process.stdin.on('end', r)); return s`, `"text"`, `"tex
 	}
 }
 
+// TestStandardInputEndsLater checks that a promise which the data settles goes on before the end, as with a pipe in
+// Node: a second question to a readline is asked before it closes.
+func TestStandardInputEndsLater(t *testing.T) {
+	e := newEngine(t)
+	const code = `const rl = require('readline/promises').createInterface({ input: process.stdin, output: process.stdout });
+rl.on('close', () => console.log('closed'));
+(async () => { await rl.question('first? '); console.log('answered'); rl.question('second? '); })();`
+	r := run(t, e, sandbox.Script{Code: code, Input: []byte(`"1\n2\n"`)}, sandbox.Grants{Modules: []string{"*"}})
+	if want := "first? answered\nsecond? closed\n"; r.Output != want || r.Error != "" {
+		t.Errorf("printed %q (%s), want %q", r.Output, r.Error, want)
+	}
+}
+
 // TestArguments checks that the arguments of a program are in process.argv.
 func TestArguments(t *testing.T) {
 	e := newEngine(t)

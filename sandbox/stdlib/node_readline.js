@@ -14,10 +14,14 @@
   let stdin;
   Object.defineProperty(globalThis.process, 'stdin', { configurable: true, enumerable: true, get() {
     if (stdin === undefined) {
+      // The end comes in a later turn than the data, as from a pipe: a promise that a line has settled goes on before it.
+      let given = false;
       stdin = new Readable({ read() {
+        if (given) return;
+        given = true;
         const text = internal.inputText();
         if (text !== '') this.push(modules.buffer.Buffer.from(text));
-        this.push(null);
+        setImmediate(() => { this.push(null); });
       } });
       Object.assign(stdin, { fd: 0, setRawMode() { return stdin; }, ref() { return stdin; }, unref() { return stdin; } });
     }
