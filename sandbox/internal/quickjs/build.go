@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "f47bdf7dd724d8c7ea5510749d696367ee34fd037b851f134bd33149fb0a4b81",
+			rewritten: "967ec6000eaa19e1e7508ae318f0db2d3886bc26d74f702987c090d8a09b399a",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "c71a78ab1a75a4e40435d1bb11952ca1d293e7d13398d8ae3591cd0e72b03d66",
+			rewritten: "f0139c859acf3fe5235fe9e55c21f4b3485d79b67af48034974e12e7f0582f08",
 		},
 	}
 }

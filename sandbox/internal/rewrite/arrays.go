@@ -29,9 +29,8 @@ const (
 	typeMove   = "illlli"
 	typeRemove = "iii"
 
-	valueShift     = 3 // the size of a value, as a power of two
-	undefinedValue = 3 << 32
-	indexAtom      = -1 << 31 // the bit of an atom that is an index
+	valueShift = 3        // the size of a value, as a power of two
+	indexAtom  = -1 << 31 // the bit of an atom that is an index
 )
 
 func (f *finder) arrays() arrayFacts {
@@ -135,7 +134,7 @@ func (w *rewriter) moveBody() []byte {
 	a.get(n).set(at)
 	a.repeat(func() {
 		a.get(ctx).get(object).get(at).op(wasm.I64ExtendU)
-		a.get(at).get(to).op(wasm.I32LtU).ifResult(wasm.TypeI64).i64(undefinedValue).op(wasm.Else)
+		a.get(at).get(to).op(wasm.I32LtU).ifResult(wasm.TypeI64).i64(valueUndefined).op(wasm.Else)
 		a.get(ctx)
 		addressOf(func() { a.get(at).get(distance).op(wasm.I32Sub) }).load64(0).original(x.duplicate).op(wasm.End)
 		a.original(x.set).i32(0).op(wasm.I32LtS).ifThen().i32(-1).op(wasm.Return, wasm.End)
@@ -163,7 +162,7 @@ func (w *rewriter) moveBody() []byte {
 		sum(from, count).op(wasm.Else).get(to).op(wasm.End)
 	}, func() {
 		a.get(at).load64(0).set(value)
-		a.get(at).i64(undefinedValue).store64(0)
+		a.get(at).i64(valueUndefined).store64(0)
 		a.get(ctx).get(value).original(w.api.release)
 	})
 	addressOf(local(to))

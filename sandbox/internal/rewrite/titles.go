@@ -38,7 +38,6 @@ const (
 	typeDefine = "ilillli"
 	startsWith = 1
 
-	tagObject    = -1
 	stringLength = 4 // the offset of a string's length, whose highest bit says how wide its characters are
 	valueTrue    = 1<<32 | 1
 
