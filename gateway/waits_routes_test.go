@@ -628,10 +628,23 @@ func TestCallbacksOfPauses(t *testing.T) {
 	expect("execution.completed msg_" + name)
 }
 
-// changeCounter is a state that counts the changes of jobs.
+// changeCounter is a state that counts the changes of jobs, and reads of them.
 type changeCounter struct {
 	gateway.State
-	n atomic.Int64
+	n, reads, looks atomic.Int64
+	looked          chan struct{} // closed at the third look at the status of a job
+}
+
+func (c *changeCounter) JobState(ctx context.Context, id string) (execution.Job, error) {
+	c.reads.Add(1)
+	return c.State.JobState(ctx, id)
+}
+
+func (c *changeCounter) JobStatus(ctx context.Context, id string) (execution.Status, error) {
+	if c.looks.Add(1) == 3 {
+		close(c.looked)
+	}
+	return c.State.JobStatus(ctx, id)
 }
 
 func (c *changeCounter) ChangeJob(
@@ -655,7 +668,7 @@ func (c *changeCounter) ChangeJobState(
 }
 
 // The value of an event is stored as often as the job changes, which may be a megabyte each time: with the event, with
-// the segment that is queued, and with its end.
+// the segment that is queued, and with its end. It is not read while its caller waits for the end.
 func TestEventIsStoredSeldom(t *testing.T) {
 	t.Parallel()
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
@@ -667,15 +680,26 @@ func TestEventIsStoredSeldom(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	count := &changeCounter{State: store}
+	count := &changeCounter{State: store, looked: make(chan struct{})}
 	o := options{state: count, records: &ledger{added: make(chan audit.Record, 100)}}
 	f := &sleeper{records: o.records, steps: [][]execution.Waiting{{{Seq: 1, Kind: execution.WaitEvent, Name: "e"}}}}
-	o.invoke, o.config.SnapshotKeys = f.invoke, snapshotKeys(t)
+	o.config.SnapshotKeys = snapshotKeys(t)
+	o.invoke = func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
+		if inv.Resume != nil {
+			<-count.looked
+		}
+		return f.invoke(ctx, inv, onLog)
+	}
 	s := serve(t, o)
 	path := "/api/executions/" + want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
-	before, began := count.n.Load(), time.Now()
+	before, read, began := count.n.Load(), count.reads.Load(), time.Now()
 	want(t, s.do(t, "POST", path+"/events/e", "1"), 200, `"status":"completed"`)
 	if n := count.n.Load() - before; n > 3 && time.Since(began) < time.Second { // else it has been due for long
 		t.Errorf("the job was stored %d times", n)
+	}
+	if n := count.reads.Load() - read; n > 2 {
+		t.Errorf("the job was read %d times", n)
 	}
 }

@@ -99,6 +99,15 @@ func (c *callersOf) leave(id string, mine chan seen) {
 	}
 }
 
+// look reads a job. Of a job that is under way it reads the status alone.
+func look(ctx context.Context, q *Queue, id string) (execution.Job, error) {
+	status, err := q.cfg.Store.JobStatus(ctx, id)
+	if job := (execution.Job{Status: status}); err != nil || underWay(job) {
+		return job, err
+	}
+	return q.cfg.Store.JobState(ctx, id)
+}
+
 // lookUntil looks at a job until mine has a value or ctx ends. It hands what it found to the callers who joined before
 // the look: those who joined later may have changed the job.
 func (c *callersOf) lookUntil(ctx context.Context, q *Queue, of *awaited, id string, mine chan seen) {
@@ -122,7 +131,7 @@ func (c *callersOf) lookUntil(ctx context.Context, q *Queue, of *awaited, id str
 		c.mu.Lock()
 		callers := maps.Clone(of.callers)
 		c.mu.Unlock()
-		job, err := q.cfg.Store.JobState(ctx, id)
+		job, err := look(ctx, q, id)
 		if ctx.Err() != nil {
 			return
 		}

@@ -64,6 +64,11 @@ func (s *away) ChangeJobState(
 
 func (s *away) JobState(ctx context.Context, id string) (execution.Job, error) { return s.Job(ctx, id) }
 
+func (s *away) JobStatus(ctx context.Context, id string) (execution.Status, error) {
+	job, err := s.Job(ctx, id)
+	return job.Status, err
+}
+
 func (s *away) ChangeJob(
 	_ context.Context, _ string, fn func(*execution.Job) error,
 ) (execution.Job, error) {

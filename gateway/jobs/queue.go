@@ -35,6 +35,9 @@ type Store interface {
 type States interface {
 	// JobState returns a job without its request and its snapshot, or ErrNotFound.
 	JobState(ctx context.Context, id string) (execution.Job, error)
+	// JobStatus returns the status of a job, or ErrNotFound. It reads nothing else: a job that waits for events may have
+	// megabytes of them.
+	JobStatus(ctx context.Context, id string) (execution.Status, error)
 	// ChangeJobState does what ChangeJob does. The job may be without its request and its snapshot, and keeps both unless
 	// fn sets another snapshot.
 	ChangeJobState(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)

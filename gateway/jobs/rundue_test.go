@@ -140,6 +140,11 @@ func (s *absentStore) JobState(ctx context.Context, id string) (execution.Job, e
 	return job, errors.Join(err, s.fault())
 }
 
+func (s *absentStore) JobStatus(ctx context.Context, id string) (execution.Status, error) {
+	status, err := s.Store.JobStatus(ctx, id)
+	return status, errors.Join(err, s.fault())
+}
+
 func (s *absentStore) fault() error {
 	if s.away {
 		return errAway

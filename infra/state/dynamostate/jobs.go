@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
@@ -243,6 +246,24 @@ func (s *Store) Job(ctx context.Context, id string) (execution.Job, error) {
 // JobState returns a job without its request and its snapshot.
 func (t *table) JobState(ctx context.Context, id string) (execution.Job, error) {
 	return readJob(ctx, t, id, t.stateOf)
+}
+
+// JobStatus returns the status of a job.
+func (t *table) JobStatus(ctx context.Context, id string) (execution.Status, error) {
+	if !validID(id) {
+		return "", execution.ErrNotFound
+	}
+	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &t.name, Key: jobKey(id), ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("#status"),
+		ExpressionAttributeNames: map[string]string{"#status": "status"},
+	})
+	if err != nil {
+		return "", fmt.Errorf("read job: %w", judge(ctx, err))
+	}
+	if len(out.Item) == 0 {
+		return "", execution.ErrNotFound
+	}
+	return execution.Status(textOf(out.Item["status"])), nil
 }
 
 func readJob(ctx context.Context, t *table, id string, decode decoder) (job execution.Job, err error) {

@@ -188,6 +188,18 @@ func (s *base) JobState(ctx context.Context, id string) (job execution.Job, err 
 	return row.job()
 }
 
+// JobStatus returns the status of a job.
+func (s *base) JobStatus(ctx context.Context, id string) (status execution.Status, err error) {
+	err = s.do(ctx, func(ctx context.Context) error {
+		err := s.pool.QueryRow(ctx, "SELECT status FROM airlock.jobs WHERE id = $1", []byte(id)).Scan(&status)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return execution.ErrNotFound
+		}
+		return err
+	})
+	return status, err
+}
+
 func readJob(ctx context.Context, q querier, columns, id string) (*jobRow, error) {
 	return scanJob(q.QueryRow(ctx, "SELECT "+columns+" FROM airlock.jobs WHERE id = $1", binary(), []byte(id)))
 }

@@ -144,15 +144,25 @@ func priority(name string) int {
 
 // Job returns a job. The error is execution.ErrNotFound if there is none.
 func (d *database) Job(ctx context.Context, id string) (execution.Job, error) {
-	return d.readJob(ctx, jobColumns, scanWhole, id)
+	return readJob(ctx, d, jobColumns, scanWhole, id)
 }
 
 // JobState returns a job without its request and its snapshot.
 func (d *database) JobState(ctx context.Context, id string) (execution.Job, error) {
-	return d.readJob(ctx, stateColumns, scanState, id)
+	return readJob(ctx, d, stateColumns, scanState, id)
 }
 
-func (d *database) readJob(ctx context.Context, columns string, scan func(scanner) (jobRow, error), id string) (
+// JobStatus returns the status of a job.
+func (d *database) JobStatus(ctx context.Context, id string) (status execution.Status, err error) {
+	err = loading(func() error {
+		return d.read(ctx, func() error {
+			return scanned(d.db.QueryRowContext(ctx, "SELECT status FROM jobs WHERE id = ?", id).Scan(&status))
+		})
+	})
+	return status, err
+}
+
+func readJob(ctx context.Context, d *database, columns string, scan func(scanner) (jobRow, error), id string) (
 	job execution.Job, err error) {
 	err = loading(func() error {
 		return d.read(ctx, func() error {

@@ -20,6 +20,9 @@ func state(t *testing.T, s Store, id string) execution.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if status, err := s.JobStatus(t.Context(), id); err != nil || status != job.Status {
+		t.Errorf("the status of job %s is %q, %v; want %q", id, status, err, job.Status)
+	}
 	return job
 }
 
@@ -96,6 +99,9 @@ func states(t *testing.T, s State) {
 	}
 	if _, err := p.JobState(t.Context(), id(99)); !errors.Is(err, execution.ErrNotFound) {
 		t.Errorf("the state of no job: %v", err)
+	}
+	if _, err := p.JobStatus(t.Context(), id(99)); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("the status of no job: %v", err)
 	}
 	_, err := p.ChangeJobState(t.Context(), id(99), func(*execution.Job) error { return nil })
 	if !errors.Is(err, execution.ErrNotFound) {

@@ -14,6 +14,7 @@ type Store interface {
 	Submit(ctx context.Context, job execution.Job) error
 	Job(ctx context.Context, id string) (execution.Job, error)
 	JobState(ctx context.Context, id string) (execution.Job, error)
+	JobStatus(ctx context.Context, id string) (execution.Status, error)
 	ChangeJob(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 	ChangeJobState(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error)
 	Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error)
