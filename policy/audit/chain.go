@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -51,20 +52,35 @@ const (
 )
 
 // Seal returns the line of the record that follows last. With a key the line also carries its HMAC. Seal refuses an id
-// that is not [ValidID], JSON members that are not JSON, and a record of more than [MaxBytes].
+// that is not [ValidID], JSON members that are not JSON, and a record of more than [MaxBytes]. A record that is larger
+// only because of its code and its request is sealed without them, and says so: the execution has happened, and its
+// caller must not be able to keep it out of the records by what it sends.
 func Seal(r Record, last Head, key []byte) (Sealed, error) {
+	s, size, err := seal(r, last, key)
+	if size <= MaxBytes || len(r.Code)+len(r.Request) == 0 {
+		return s, err
+	}
+	r.Code, r.Request = "", nil
+	r.Reasons = append(slices.Clone(r.Reasons),
+		fmt.Sprintf("the code and the request are not stored: with them the record has %d bytes", size))
+	s, _, err = seal(r, last, key)
+	return s, err
+}
+
+// seal returns a line, and its size if it could be made.
+func seal(r Record, last Head, key []byte) (s Sealed, size int, err error) {
 	if !ValidID(r.ID) {
-		return Sealed{}, fmt.Errorf("record id %.40q: 1 to %d letters, digits, - and _ are accepted", r.ID, maxIDBytes)
+		return Sealed{}, 0, fmt.Errorf("record id %.40q: 1 to %d letters, digits, - and _ are accepted", r.ID, maxIDBytes)
 	}
 	r.Time = r.Time.UTC()
 	r.Chain = Chain{Writer: last.Writer, Seq: last.Seq + 1, Prev: last.Hash, PrevID: last.ID}
 	doc, err := json.Marshal(r)
 	if err != nil {
-		return Sealed{}, fmt.Errorf("encode record %s: %w", r.ID, err)
+		return Sealed{}, 0, fmt.Errorf("encode record %s: %w", r.ID, err)
 	}
 	content, ok := bytes.CutSuffix(doc, []byte(openTail))
 	if !ok {
-		return Sealed{}, fmt.Errorf("encode record %s: chain is not its last member", r.ID)
+		return Sealed{}, 0, fmt.Errorf("encode record %s: chain is not its last member", r.ID)
 	}
 	sum := sha256.Sum256(content)
 	r.Chain.Hash = hex.EncodeToString(sum[:])
@@ -78,9 +94,10 @@ func Seal(r Record, last Head, key []byte) (Sealed, error) {
 	}
 	line = append(line, lineEnd...)
 	if len(line) > MaxBytes {
-		return Sealed{}, fmt.Errorf("record %s: %d bytes, at most %d are stored", r.ID, len(line), MaxBytes)
+		err = fmt.Errorf("record %s: %d bytes, at most %d are stored", r.ID, len(line), MaxBytes)
+		return Sealed{}, len(line), err
 	}
-	return Sealed{ID: r.ID, Day: Day(r.ID, r.Time), Time: r.Time, Chain: r.Chain, Line: line}, nil
+	return Sealed{ID: r.ID, Day: Day(r.ID, r.Time), Time: r.Time, Chain: r.Chain, Line: line}, len(line), nil
 }
 
 // Unseal parses the outline of a stored line and verifies its hash and, given a key, its HMAC. With ErrAltered it still

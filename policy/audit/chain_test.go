@@ -66,6 +66,37 @@ func TestSealedLine(t *testing.T) {
 	}
 }
 
+// A record that is too large with its code and its request is stored without them, and says so. One that is too large
+// even then is refused.
+func TestSealLeavesOutWhatIsTooLarge(t *testing.T) {
+	large := audit.Record{
+		ID: "exec_a", Source: audit.Source{Code: strings.Repeat("x", audit.MaxBytes/2), CodeBytes: 7},
+		Inputs:     audit.Inputs{Request: []byte(`"` + strings.Repeat("x", audit.MaxBytes/2) + `"`), Journal: []byte(`[1]`)},
+		Assessment: audit.Assessment{Reasons: []string{"first"}},
+	}
+	s, err := audit.Seal(large, audit.Head{Writer: "w"}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := audit.Unseal(s.Line, key); err != nil {
+		t.Error(err)
+	}
+	r, err := audit.Decode(s.Line)
+	if err != nil || r.Code != "" || r.Request != nil {
+		t.Errorf("%d bytes of code and %d of the request, %v", len(r.Code), len(r.Request), err)
+	}
+	if r.CodeBytes != 7 || string(r.Journal) != "[1]" || r.Chain.Seq != 1 {
+		t.Errorf("the rest is %+v", r)
+	}
+	if len(r.Reasons) != 2 || !strings.Contains(r.Reasons[1], "are not stored") || len(large.Reasons) != 1 {
+		t.Errorf("the reasons are %q", r.Reasons)
+	}
+	large.Error = strings.Repeat("x", audit.MaxBytes)
+	if _, err := audit.Seal(large, audit.Head{Writer: "w"}, nil); err == nil {
+		t.Error("a record of more bytes than are stored was sealed")
+	}
+}
+
 // No byte of a line can be changed, removed or duplicated unnoticed.
 func TestUnsealSeesEveryByte(t *testing.T) {
 	for _, key := range [][]byte{nil, key} {

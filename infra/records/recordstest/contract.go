@@ -62,7 +62,7 @@ func refused(t *testing.T, s Suite) {
 		"long id":       func(r *audit.Record) { r.ID = strings.Repeat("x", 129) },
 		"no JSON":       func(r *audit.Record) { r.Grants = []byte(`{"a":`) },
 		"no number":     func(r *audit.Record) { r.DurationMs = math.NaN() },
-		"far too large": func(r *audit.Record) { r.Code = strings.Repeat("x", audit.MaxBytes) },
+		"far too large": func(r *audit.Record) { r.Error = strings.Repeat("x", audit.MaxBytes) },
 	} {
 		r := Sample(time.Now())
 		spoil(&r)
