@@ -1,6 +1,6 @@
 // Callbacks and conversions that shrink, grow or hand away a buffer in the middle of every method of typed arrays.
 // expect: value true
-// expect on quickjs-ng-0.10.1: value true or error the engine crashed
+// expect on quickjs-ng-0.10.1: value true or error the engine crashed or limit cpu
 const odd = (f) => { try { return f(); } catch (e) { if (!(e instanceof Error)) throw 'odd: ' + typeof e; } };
 for (const T of [Int8Array, Uint16Array, Float32Array, Float64Array, BigUint64Array]) {
   const one = T === BigUint64Array ? 1n : 1;
