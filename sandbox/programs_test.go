@@ -189,10 +189,12 @@ await new Promise((r) => process.stdin.on('end', r)); return s`, `"text"`, `"tex
 // Node: a second question to a readline is asked before it closes.
 func TestStandardInputEndsLater(t *testing.T) {
 	e := newEngine(t)
-	const code = `const rl = require('readline/promises').createInterface({ input: process.stdin, output: process.stdout });
+	const code = `const { createInterface } = require('readline/promises'), { stdin: input, stdout: output } = process;
+const rl = createInterface({ input, output });
 rl.on('close', () => console.log('closed'));
 (async () => { await rl.question('first? '); console.log('answered'); rl.question('second? '); })();`
-	r := run(t, e, sandbox.Script{Code: code, Input: []byte(`"1\n2\n"`)}, sandbox.Grants{Modules: []string{"*"}})
+	grants := sandbox.Grants{Modules: []string{"*"}}
+	r := run(t, e, sandbox.Script{Code: code, Input: []byte(`"1\n2\n"`)}, grants)
 	if want := "first? answered\nsecond? closed\n"; r.Output != want || r.Error != "" {
 		t.Errorf("printed %q (%s), want %q", r.Output, r.Error, want)
 	}
