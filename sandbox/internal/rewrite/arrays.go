@@ -3,9 +3,9 @@ package rewrite
 import "github.com/airlock-run/airlock/sandbox/internal/wasm"
 
 // Other engines move the elements of an array at once where an element is inserted or removed (splice, unshift, shift,
-// copyWithin). quickjs-ng 0.15.1 copies each with its count of references. It also gives an array a property for each
-// element, for good, when the last element is deleted, or when one is set that leaves a gap, as splice and unshift do
-// where they insert more than one. Here JS_CopySubArray moves the elements and fills the gap, and delete_property
+// copyWithin). quickjs-ng 0.15.1 copies each with its count of references. When the last element is deleted, or one is
+// set that leaves a gap, as splice and unshift do where they insert more than one, it also replaces the elements by
+// properties, which stay slow. Here JS_CopySubArray moves the elements and fills the gap, and delete_property
 // shortens the array.
 
 // arrayFacts say where an array has its elements, and which functions change them. In a build without names, or with
@@ -50,7 +50,10 @@ func (f *finder) arrays() arrayFacts {
 	_, push := f.named("js_array_push", typePush, "l")
 	properties := find(push, wasm.I32Load, wasm.I64Load, wasm.LocalTee, wasm.I64Const)
 	plain := find(push, wasm.LocalGet, wasm.I32Load, wasm.I32Const, wasm.I32GtS, wasm.BrIf)
-	if !ok || plain < 0 || push[plain].Imm != 0 || push[plain+2].Imm != -1 || flags < 0 || count < 0 || values < 0 || properties < 0 || push[properties+1].Imm != 0 {
+	switch {
+	case !ok, flags < 0, count < 0, values < 0, properties < 0, plain < 0:
+		return none
+	case push[properties+1].Imm != 0, push[plain].Imm != 0, push[plain+2].Imm != -1:
 		return none
 	}
 	return arrayFacts{
