@@ -195,6 +195,7 @@ func leaseJumps(t *testing.T, clock *wall, jump time.Duration) {
 
 // opened is a state of the test itself.
 func opened(t *testing.T) *sqlitestate.Store {
+	t.Helper()
 	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
 	if err != nil {
 		t.Fatal(err)

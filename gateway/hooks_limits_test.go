@@ -16,7 +16,6 @@ import (
 	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/ratelimit"
-	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 // allowance is a quota of a number of requests a minute for each tenant.
@@ -58,15 +57,7 @@ func TestHooksAreLimited(t *testing.T) {
 		for _, scheme := range []string{"none", "standard", "github", "shared-header"} {
 			for _, async := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %s, async %t", limit.name, scheme, async), func(t *testing.T) {
-					store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					t.Cleanup(func() {
-						if err := store.Close(); err != nil {
-							t.Error(err)
-						}
-					})
+					store := opened(t)
 					o := limit.o(t)
 					o.state = unworked{store} // running jobs would write the state at the same time
 					s := serve(t, o)
@@ -137,15 +128,7 @@ func (recovering) Begin(context.Context, execution.Key, string, time.Time, time.
 // A delivery that a process accepted before it died was charged then. Refusing it now would lose its execution.
 func TestRecoveredDeliveryIsChargedOnce(t *testing.T) {
 	t.Parallel()
-	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	store := opened(t)
 	s := serve(
 		t, options{state: recovering{store}, invoke: mirror, config: gateway.Config{Hooks: gateway.HooksConfig{Rate: 1}}},
 	)

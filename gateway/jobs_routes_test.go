@@ -11,7 +11,6 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/deployment"
 	"github.com/airlock-run/airlock/policy/scan"
@@ -171,15 +170,7 @@ func (h heldState) ChangeJobState(
 // Nobody sees the result of a job before it is stored: neither at its location nor as an agent.
 func TestResultIsStoredBeforeItIsShown(t *testing.T) {
 	t.Parallel()
-	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	store := opened(t)
 	held := heldState{store, make(chan struct{}), make(chan struct{})}
 	s := serve(t, options{state: held, invoke: mirror, auth: tokens(t)})
 	reads := token(t, "ann", "acme", "execute audit:read")

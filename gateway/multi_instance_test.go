@@ -4,22 +4,13 @@ import (
 	"testing"
 
 	"github.com/airlock-run/airlock/gateway"
-	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 // Several gateways know the keys that another one took. Without a place to keep them, a key is refused, because the
 // next request with it would run the code again.
 func TestIdempotencyKeyAcrossGateways(t *testing.T) {
 	t.Parallel()
-	state, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := state.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	state := opened(t)
 	spread := gateway.Config{MultiInstance: true}
 	one, other := serve(t, options{config: spread, state: state}), serve(t, options{config: spread, state: state})
 	first := one.do(t, "POST", "/api/execute", code("1"), "Idempotency-Key: k")

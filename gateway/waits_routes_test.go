@@ -24,7 +24,6 @@ import (
 	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/gateway/waits"
-	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/policy/deployment"
@@ -671,15 +670,7 @@ func (c *changeCounter) ChangeJobState(
 // the segment that is queued, and with its end. It is not read while its caller waits for the end.
 func TestEventIsStoredSeldom(t *testing.T) {
 	t.Parallel()
-	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	store := opened(t)
 	count := &changeCounter{State: store, looked: make(chan struct{})}
 	o := options{state: count, records: &ledger{added: make(chan audit.Record, 100)}}
 	f := &sleeper{records: o.records, steps: [][]execution.Waiting{{{Seq: 1, Kind: execution.WaitEvent, Name: "e"}}}}

@@ -50,15 +50,7 @@ func TestAnswersWithoutEnd(t *testing.T) {
 				}
 				_, _ = fmt.Fprintf(w, `{"Count":0,"Items":[%s],"LastEvaluatedKey":%s}`, c.items, behind)
 			}))
-			t.Cleanup(server.Close)
-			s, err := dynamostate.Open(t.Context(), "dynamodb://table?contents=s3://bucket/x", dynamostate.Config{
-				DeadAfter: time.Hour, Access: dynamostate.Access{Endpoint: server.URL, Attempts: 1,
-					Objects: s3objects.Access{Endpoint: server.URL, Region: "a"}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.Close() })
+			s := stateAt(t, server)
 			for what, ask := range map[string]func(ctx context.Context) error{
 				"Functions": func(ctx context.Context) error { _, err := s.Functions(ctx, "t", "", 10); return err },
 				"Scheduled": func(ctx context.Context) error { _, err := s.Scheduled(ctx, "", "", 10); return err },
@@ -109,15 +101,7 @@ func TestItemsWithoutEndInMemory(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"pk":{"S":"job#"},"sk":{"S":"~"},"at":{"S":"}"}}],`+
 			`"LastEvaluatedKey":{"pk":{"S":"%d"}}}`, pages)
 	}))
-	t.Cleanup(server.Close)
-	s, err := dynamostate.Open(t.Context(), "dynamodb://table?contents=s3://bucket/x", dynamostate.Config{
-		DeadAfter: time.Hour, Access: dynamostate.Access{Endpoint: server.URL, Attempts: 1,
-			Objects: s3objects.Access{Endpoint: server.URL, Region: "a"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := stateAt(t, server)
 	s.Keep(1 << 20)
 	for what, ask := range map[string]func(ctx context.Context) error{
 		"Scheduled": func(ctx context.Context) error { _, err := s.Scheduled(ctx, "", "", 10); return err },
@@ -137,4 +121,19 @@ func TestItemsWithoutEndInMemory(t *testing.T) {
 			t.Errorf("%s read %d pages", what, pages)
 		}
 	}
+}
+
+// stateAt returns the state that a server keeps, and ends both with the test.
+func stateAt(t *testing.T, server *httptest.Server) *dynamostate.Store {
+	t.Helper()
+	t.Cleanup(server.Close)
+	s, err := dynamostate.Open(t.Context(), "dynamodb://table?contents=s3://bucket/x", dynamostate.Config{
+		DeadAfter: time.Hour, Access: dynamostate.Access{Endpoint: server.URL, Attempts: 1,
+			Objects: s3objects.Access{Endpoint: server.URL, Region: "a"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
