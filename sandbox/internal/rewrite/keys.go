@@ -90,8 +90,8 @@ func (k *keyFacts) find(f *finder, function, thrower uint64, message string, pro
 	if len(from) != 1 || len(to) != 1 {
 		return
 	}
-	for i, c := range f.of(function) {
-		code := f.of(function)
+	code, flags := f.of(function), f.hasType(thrower, "iiii", "i")
+	for i, c := range code {
 		// format, no arguments, call
 		if c.Op != wasm.I32Const || c.Imm != int64(from[0]) || !ops(code, i, wasm.I32Const, wasm.I32Const, wasm.Call) ||
 			uint64(code[i+2].Imm) != thrower {
@@ -101,16 +101,9 @@ func (k *keyFacts) find(f *finder, function, thrower uint64, message string, pro
 			if k.throws[function] == nil {
 				k.throws[function] = make(map[int]keyedCall)
 			}
-			flags := len(f.typeOf(thrower)) > len(signature("iii", "l"))
 			k.throws[function][code[i+2].Start] = keyedCall{property: local, format: int64(to[0]), flags: flags}
 		}
 	}
-}
-
-// typeOf returns the encoded type of a function.
-func (f *finder) typeOf(function uint64) string {
-	t, _ := f.TypeOf(function)
-	return t.Encoded
 }
 
 // sets reports whether code changes a local.
