@@ -37,7 +37,7 @@ func servers(ctx context.Context, dir string, stderr io.Writer) (map[int][]*seri
 	defer stopNode()
 	out := map[int][]*series{}
 	for _, connections := range []int{1, 8} {
-		all := []*series{{name: again}, {name: another}, {name: "Node + isolated-vm"}}
+		all := []*series{{name: another}, {name: again}, {name: "Node + isolated-vm"}}
 		for round := range rounds + 1 {
 			for _, s := range all {
 				url := airlock

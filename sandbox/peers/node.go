@@ -74,7 +74,7 @@ func sandboxes(ctx context.Context, dir string) ([]*series, error) {
 		return nil, fmt.Errorf("start node: %w", err)
 	}
 	answers := bufio.NewReader(stdout)
-	all := []*series{{name: again}, {name: another}, {name: "isolated-vm"}, {name: "quickjs-emscripten-context"},
+	all := []*series{{name: another}, {name: again}, {name: "isolated-vm"}, {name: "quickjs-emscripten-context"},
 		{name: "quickjs-emscripten-instance"}}
 	for round := range rounds + 1 { // the first warms everything up
 		for _, s := range all {
