@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
 
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
 )
 
@@ -277,7 +277,7 @@ func allESM(metafile string) bool {
 }
 
 // dynamicRequire finds what esbuild prints for import() of a computed name.
-var dynamicRequire = regexp.MustCompile(`then\(\(\) => __toESM\(__require\(([^"])`)
+var dynamicRequire = lazyregexp.New(`then\(\(\) => __toESM\(__require\(([^"])`)
 
 // printed returns esbuild's output with five corrections:
 //

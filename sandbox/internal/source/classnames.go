@@ -1,14 +1,15 @@
 package source
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 )
 
 // renamedClass matches the head of a class as esbuild prints it if it gives the class a name that no other binding has.
-var renamedClass = regexp.MustCompile(`(?m)\b(?:var|let|const) (\w+) = class _([\pL_$][\pL\pN_$]*)(?: extends .*)? \{$`)
+var renamedClass = lazyregexp.New(`(?m)\b(?:var|let|const) (\w+) = class _([\pL_$][\pL\pN_$]*)(?: extends .*)? \{$`)
 
 // nameClasses returns printed, in which the classes that esbuild has renamed have their own names. written reports
 // whether a name is the caller's own.
@@ -27,7 +28,7 @@ func nameClasses(printed string, written func(name string) bool) string {
 
 // renamedFunction matches the head of a function declaration that esbuild may have given a number, behind the end of a
 // statement or the beginning of a block.
-var renamedFunction = regexp.MustCompile(
+var renamedFunction = lazyregexp.New(
 	`(?m)([;{}]\n|^//.*\n)( *)((?:async )?function\*? )([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+)\(`)
 
 // nameFunctions returns printed, in which functions that esbuild has renamed have their own names: those at the top,
@@ -49,10 +50,10 @@ func nameFunctions(printed string, written func(name string) bool) string {
 // without a name of its own: the whole line, which ends with the statement or begins a body. renamedDeclaration matches
 // the head of such a class declaration.
 var (
-	renamedValue = regexp.MustCompile(`(?m)^((?:var|let|const) ([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+) = )` +
+	renamedValue = lazyregexp.New(`(?m)^((?:var|let|const) ([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+) = )` +
 		`((?:async )?(?:function\*? ?\(|\([^()\n]*\) =>|[\pL_$][\pL\pN_$]* =>)` + "[^\n`]*[{;]|" +
 		`class(?: extends [^\n]*)? \{)$`)
-	renamedDeclaration = regexp.MustCompile(
+	renamedDeclaration = lazyregexp.New(
 		`(?m)^( *class ([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+)(?: extends [^\n]*)? \{)$`)
 )
 

@@ -1,15 +1,16 @@
 package source
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 )
 
 // wrapperHead is the first line of a CommonJS module as esbuild prints it: its name and parameters.
-var wrapperHead = regexp.MustCompile(`(?m)^  "(?:` + ofFile + `|` + ofPackage + `|` + ofScript +
+var wrapperHead = lazyregexp.New(`(?m)^  "(?:` + ofFile + `|` + ofPackage + `|` + ofScript +
 	`):[^"]*"\(([\w$]+)?(?:, ([\w$]+))?\) \{$`)
 
 const (

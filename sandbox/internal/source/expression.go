@@ -1,9 +1,10 @@
 package source
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 )
 
 // maxExpression bounds an expression in a message, in bytes.
@@ -87,7 +88,7 @@ func (t *thrown) backward() string {
 }
 
 // literalKey matches a key that is a string.
-var literalKey = regexp.MustCompile(`^\[["']([^"'\\]+)["']\]$`)
+var literalKey = lazyregexp.New(`^\[["']([^"'\\]+)["']\]$`)
 
 // before returns the last part of an expression that code ends with, and where it starts. Literal strings are in
 // double quotes, arguments are left out.

@@ -3,8 +3,9 @@ package source
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 )
 
 // Input is the code of a request.
@@ -141,9 +142,9 @@ type mentions struct {
 }
 
 // computed matches what makes a regular expression of anything but a string that is spelled out.
-var computed = regexp.MustCompile("RegExp\\(\\s*[^\\s\"'`/)]")
+var computed = lazyregexp.New("RegExp\\(\\s*[^\\s\"'`/)]")
 
-var matchProperty = regexp.MustCompile(`RegExp\.(?:\$|lastMatch|lastParen|leftContext|rightContext)`)
+var matchProperty = lazyregexp.New(`RegExp\.(?:\$|lastMatch|lastParen|leftContext|rightContext)`)
 
 // mentionsOf returns what a text mentions.
 func mentionsOf(text string) mentions {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tdewolff/parse/v2/js"
 
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
 )
 
@@ -74,9 +74,9 @@ const (
 )
 
 var (
-	section   = regexp.MustCompile(`^\s*// (airlock-[a-z]+):(.*)$`)
-	convert   = regexp.MustCompile(`(__toESM\d*\(require_[\w$]+\(\))\)`)
-	emptyMeta = regexp.MustCompile(`\b(import_meta\d*) = \{\};`)
+	section   = lazyregexp.New(`^\s*// (airlock-[a-z]+):(.*)$`)
+	convert   = lazyregexp.New(`(__toESM\d*\(require_[\w$]+\(\))\)`)
+	emptyMeta = lazyregexp.New(`\b(import_meta\d*) = \{\};`)
 )
 
 // asNode returns printed with namespaces and imports as Node has them. esbuild prints the name of each file above its

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
 )
 
@@ -174,7 +175,7 @@ func (b *bundle) add(set *map[string]bool, text string) {
 }
 
 // declared matches an import declaration without the names that only strings can spell.
-var declared = regexp.MustCompile(`^import\s*(?:([\w$\s,{}*]+?)\s*from\s*)?(?:'([^'\\]+)'|"([^"\\]+)")\s*;?$`)
+var declared = lazyregexp.New(`^import\s*(?:([\w$\s,{}*]+?)\s*from\s*)?(?:'([^'\\]+)'|"([^"\\]+)")\s*;?$`)
 
 // plain returns the source of code whose imports are all of packages that are evaluated before it. It runs as a script
 // that reads what it imports from the fourth parameter, and need not be bundled. ok is false for any other code.
@@ -221,8 +222,8 @@ func (b *bundle) withPackages(text string) string {
 	quotedMark := regexp.QuoteMeta(b.mark)
 	read := "$" + packagesName + `["$1"]` // a $ stands for itself after another
 	call := `__require\d*\("` + quotedMark + `([^"]*)"\)`
-	text = regexp.MustCompile(`__toESM\d*\(`+call+`(?:, 1)?\)`).ReplaceAllString(text, read)
-	text = regexp.MustCompile(call).ReplaceAllString(text, read)
+	text = lazyregexp.New(`__toESM\d*\(`+call+`(?:, 1)?\)`).ReplaceAllString(text, read)
+	text = lazyregexp.New(call).ReplaceAllString(text, read)
 	declaration := regexp.MustCompile(`(?m)^import (?:([^;]*?) from )?"` + quotedMark + `([^"]*)"(?: with \{[^}]*\})?;$`)
 	return declaration.ReplaceAllStringFunc(text, func(d string) string {
 		m := declaration.FindStringSubmatch(d)
@@ -240,7 +241,7 @@ const (
 	packagesHead = "(async ($airlock, $airlock_main, $airlock_exports, " + packagesName + ") => {"
 )
 
-var renamed = regexp.MustCompile(`\s+as\s+`)
+var renamed = lazyregexp.New(`\s+as\s+`)
 
 // bindings declares the names that an import clause binds.
 func bindings(clause, from string) string {

@@ -3,12 +3,13 @@ package source
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
+
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 )
 
 // A wrapping makes esbuild accept code that is not a whole program. head ends its line, so that the caller's columns
@@ -96,7 +97,7 @@ func (s *Source) Locate(ex *Exception) {
 }
 
 // forAwait finds what may be a loop that the engine gets wrong.
-var forAwait = regexp.MustCompile(`\bfor\s+await\b`)
+var forAwait = lazyregexp.New(`\bfor\s+await\b`)
 
 // hasForAwait reports whether code may have a loop that the engine gets wrong.
 func hasForAwait(code string) bool {
@@ -131,16 +132,16 @@ func needsLowering(code string) bool {
 const endOfInput = "Unexpected end of input"
 
 var (
-	redeclared = regexp.MustCompile(`^The symbol "(.*)" has already been declared$`)
-	labelled   = regexp.MustCompile(`^There is no containing label named "(.*)"$`)
-	ofClass    = regexp.MustCompile(`^Private name "(.*)" must be declared in an enclosing class$`)
-	unlike     = regexp.MustCompile(`^Expected (.*) but found |^Unexpected `)
-	terse      = regexp.MustCompile(`^expecting |^variable name expected$|^invalid switch statement$`)
-	firstWord  = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*`)
-	callee     = regexp.MustCompile(`([\pL\pN_$]+|[)\]])\s*$`)
-	formal     = regexp.MustCompile(`\bfunction\s*\*?\s*[\pL\pN_$]*\s*$`)
-	control    = regexp.MustCompile(`^(?:if|for|while|switch|catch|with|await|of|in|return|typeof|case|do|else)$`)
-	keywords   = regexp.MustCompile(`^(?:break|case|catch|class|const|continue|debugger|default|delete|do|else|export|` +
+	redeclared = lazyregexp.New(`^The symbol "(.*)" has already been declared$`)
+	labelled   = lazyregexp.New(`^There is no containing label named "(.*)"$`)
+	ofClass    = lazyregexp.New(`^Private name "(.*)" must be declared in an enclosing class$`)
+	unlike     = lazyregexp.New(`^Expected (.*) but found |^Unexpected `)
+	terse      = lazyregexp.New(`^expecting |^variable name expected$|^invalid switch statement$`)
+	firstWord  = lazyregexp.New(`^[\pL_$][\pL\pN_$]*`)
+	callee     = lazyregexp.New(`([\pL\pN_$]+|[)\]])\s*$`)
+	formal     = lazyregexp.New(`\bfunction\s*\*?\s*[\pL\pN_$]*\s*$`)
+	control    = lazyregexp.New(`^(?:if|for|while|switch|catch|with|await|of|in|return|typeof|case|do|else)$`)
+	keywords   = lazyregexp.New(`^(?:break|case|catch|class|const|continue|debugger|default|delete|do|else|export|` +
 		`extends|false|finally|for|function|if|import|in|instanceof|new|null|return|super|switch|this|throw|true|try|` +
 		`typeof|var|void|while|with)$`)
 )
@@ -250,16 +251,16 @@ func syntaxError(code string, m api.Message) *Exception {
 
 var (
 	// decorates matches a decorator at the beginning of a line or behind a parenthesis or comma.
-	decorates = regexp.MustCompile(`(?m)(?:^|[(,;{])\s*@[\pL_$]`)
+	decorates = lazyregexp.New(`(?m)(?:^|[(,;{])\s*@[\pL_$]`)
 	// older matches the declaration of an older decorator, the import of a library that has them, or a parameter that is
 	// decorated.
-	older = regexp.MustCompile(`\bPropertyDescriptor\b|\bTypedPropertyDescriptor\b|\bpropertyKey\b|` +
+	older = lazyregexp.New(`\bPropertyDescriptor\b|\bTypedPropertyDescriptor\b|\bpropertyKey\b|` +
 		`\(\s*_?target\s*:\s*[\w<>.]+,\s*_?\w+\s*:\s*(?:string|symbol|PropertyKey)\b|` +
 		`\(\s*@[\pL_$][\w$.]*(?:\([^()]*\))?\s+[\pL_$][\w$ ]*[:?,)]|` +
 		`['"](?:reflect-metadata|class-validator|class-transformer|tsyringe|inversify|typeorm|type-graphql|` +
 		`@nestjs/[\w-]+)['"]`)
 	// newer matches the name of a type that only decorators of the language get.
-	newer = regexp.MustCompile(`\b(?:Class\w*|)DecoratorContext\b`)
+	newer = lazyregexp.New(`\b(?:Class\w*|)DecoratorContext\b`)
 )
 
 // olderDecorators reports whether TypeScript code uses older decorators.

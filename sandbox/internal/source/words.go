@@ -2,9 +2,9 @@ package source
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 )
 
@@ -168,25 +168,25 @@ var patterns = map[string]string{
 }
 
 var (
-	property = regexp.MustCompile(`^cannot (read|set) property '((?s).*)' of (null|undefined)$`)
-	private  = regexp.MustCompile(`^private class field '(#.*)' does not exist$`)
+	property = lazyregexp.New(`^cannot (read|set) property '((?s).*)' of (null|undefined)$`)
+	private  = lazyregexp.New(`^private class field '(#.*)' does not exist$`)
 	// literalPattern matches a literal of a regular expression, without brackets that are closed later.
-	literalPattern = regexp.MustCompile(`^/(?:[^/\\\n\[*]|\\.|` + inBrackets +
+	literalPattern = lazyregexp.New(`^/(?:[^/\\\n\[*]|\\.|` + inBrackets +
 		`)(?:[^/\\\n\[]|\\.|` + inBrackets + `)*/[a-z]*`)
-	set         = regexp.MustCompile(`^[^\s;={}]*[.](#[\pL_$][\pL\pN_$]*)\s*=[^=>]`)
-	readOnly    = regexp.MustCompile(`^'(.*)' is read-only$`)
-	uninitiated = regexp.MustCompile(`^(.*) is not initialized$`)
-	assigned    = regexp.MustCompile(`^[^;=\n]*[.](#?[\pL_$][\pL\pN_$]*)\s*(?:[-+*/%&|^?<>]{0,3}=[^=>]|\+\+|--)`)
-	deleted     = regexp.MustCompile(`^(?:delete\s+)?[^;=\n]*?[.]([\pL_$][\pL\pN_$]*)\s*(?:[;\n})]|$)`)
-	destructed  = regexp.MustCompile(`^(?:(?:const|let|var)\s*|\()\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}\s*=\s*`)
-	parameter   = regexp.MustCompile(`^(?:async\b\s*)?(?:function\b\s*\*?\s*)?[\pL\pN_$#]*\s*\(+[^(){}]*` +
+	set         = lazyregexp.New(`^[^\s;={}]*[.](#[\pL_$][\pL\pN_$]*)\s*=[^=>]`)
+	readOnly    = lazyregexp.New(`^'(.*)' is read-only$`)
+	uninitiated = lazyregexp.New(`^(.*) is not initialized$`)
+	assigned    = lazyregexp.New(`^[^;=\n]*[.](#?[\pL_$][\pL\pN_$]*)\s*(?:[-+*/%&|^?<>]{0,3}=[^=>]|\+\+|--)`)
+	deleted     = lazyregexp.New(`^(?:delete\s+)?[^;=\n]*?[.]([\pL_$][\pL\pN_$]*)\s*(?:[;\n})]|$)`)
+	destructed  = lazyregexp.New(`^(?:(?:const|let|var)\s*|\()\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}\s*=\s*`)
+	parameter   = lazyregexp.New(`^(?:async\b\s*)?(?:function\b\s*\*?\s*)?[\pL\pN_$#]*\s*\(+[^(){}]*` +
 		`\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}`)
-	nested   = regexp.MustCompile(`^[^;\n=>]{0,200}?\{[^{}]*:\s*\{\s*([\pL_$][\pL\pN_$]*)`)
-	loops    = regexp.MustCompile(`^[^;\n]*?\bfor\s*\(\s*(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)`)
-	without  = regexp.MustCompile(`^(?:const|let|var)\s*\{\s*(?:\.\.\.[\pL_$][\pL\pN_$]*\s*)?\}\s*=\s*`)
-	elements = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*\(\s*(?:async\s*)?\(\s*\[`)
-	inherits = regexp.MustCompile(`\bextends\s+`)
-	iterates = regexp.MustCompile(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
+	nested   = lazyregexp.New(`^[^;\n=>]{0,200}?\{[^{}]*:\s*\{\s*([\pL_$][\pL\pN_$]*)`)
+	loops    = lazyregexp.New(`^[^;\n]*?\bfor\s*\(\s*(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)`)
+	without  = lazyregexp.New(`^(?:const|let|var)\s*\{\s*(?:\.\.\.[\pL_$][\pL\pN_$]*\s*)?\}\s*=\s*`)
+	elements = lazyregexp.New(`^[\pL_$][\pL\pN_$]*\(\s*(?:async\s*)?\(\s*\[`)
+	inherits = lazyregexp.New(`\bextends\s+`)
+	iterates = lazyregexp.New(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
 )
 
 // inBrackets matches a class of characters.

@@ -1,30 +1,31 @@
 package source
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 )
 
 // The engine's messages have no values. V8's have some, and here they come from the code where it shows them: a literal
 // argument, the class of this or of a variable.
 
 var (
-	primitive = regexp.MustCompile(`^(?:[-+]?[0-9][\w.]*|(?:undefined|void 0|null|true|false|NaN|-?Infinity)\b|["'` + "`" +
+	primitive = lazyregexp.New(`^(?:[-+]?[0-9][\w.]*|(?:undefined|void 0|null|true|false|NaN|-?Infinity)\b|["'` + "`" +
 		`])`)
-	number     = regexp.MustCompile(`^-?(?:[0-9][0-9_]*(?:\.[0-9]+)?|Infinity\b|NaN\b)`)
-	element    = regexp.MustCompile(`^\s*\[\s*`)
-	classStart = regexp.MustCompile(`\bclass\s+([\pL_$][\pL\pN_$]*)`)
-	receiver   = regexp.MustCompile(`^([\pL_$][\pL\pN_$]*)\s*` +
+	number     = lazyregexp.New(`^-?(?:[0-9][0-9_]*(?:\.[0-9]+)?|Infinity\b|NaN\b)`)
+	element    = lazyregexp.New(`^\s*\[\s*`)
+	classStart = lazyregexp.New(`\bclass\s+([\pL_$][\pL\pN_$]*)`)
+	receiver   = lazyregexp.New(`^([\pL_$][\pL\pN_$]*)\s*` +
 		`(?:\??\.\s*#?[\pL_$][\pL\pN_$]*|\[[^\[\]]*\])\s*(?:[-+*/%&|^?<>]{0,3}=|\+\+|--)`)
-	assigns    = regexp.MustCompile(`^(?:[-+/%^]|\*{1,2}|<<|>{2,3}|&{1,2}|\|{1,2}|\?\?)?=(?:[^=>]|$)`)
-	deletes    = regexp.MustCompile(`\bdelete\s+([\pL_$][\pL\pN_$]*)\s*(?:\.|\[)[^;\n]*$`)
-	ofProperty = regexp.MustCompile(`^(?:(cannot define variable|redeclaration of) '((?s).*)'|` +
+	assigns    = lazyregexp.New(`^(?:[-+/%^]|\*{1,2}|<<|>{2,3}|&{1,2}|\|{1,2}|\?\?)?=(?:[^=>]|$)`)
+	deletes    = lazyregexp.New(`\bdelete\s+([\pL_$][\pL\pN_$]*)\s*(?:\.|\[)[^;\n]*$`)
+	ofProperty = lazyregexp.New(`^(?:(cannot define variable|redeclaration of) '((?s).*)'|` +
 		`((?s).*) is not initialized)$`)
-	defaulted = regexp.MustCompile(`^(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)\s*=[^=>]`)
-	listed    = regexp.MustCompile(`^\s*=\s*(?:Object\.\w+\()?\[([^\[\]{}()"'` + "`" + `]*)\]`)
-	instance  = regexp.MustCompile(`^\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`)
-	forbidden = regexp.MustCompile(`^null or undefined are forbidden$|^cannot convert to object$`)
+	defaulted = lazyregexp.New(`^(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)\s*=[^=>]`)
+	listed    = lazyregexp.New(`^\s*=\s*(?:Object\.\w+\()?\[([^\[\]{}()"'` + "`" + `]*)\]`)
+	instance  = lazyregexp.New(`^\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`)
+	forbidden = lazyregexp.New(`^null or undefined are forbidden$|^cannot convert to object$`)
 )
 
 // elementBytes are the sizes of typed arrays' elements.
@@ -438,7 +439,7 @@ var parsed = map[string]string{
 
 const invalidToken = "Invalid or unexpected token"
 
-var unexpected = regexp.MustCompile(`^unexpected token in expression: '((?s).*)'$`)
+var unexpected = lazyregexp.New(`^unexpected token in expression: '((?s).*)'$`)
 
 // ofParser returns V8's message for one of the parser.
 func ofParser(message string) (string, bool) {
