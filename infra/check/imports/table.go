@@ -51,9 +51,11 @@ var permitted = map[string][]string{
 	"sandbox/internal/libm":    {"sandbox/internal/wasm"},
 	"sandbox/internal/quickjs": {"sandbox/internal/rewrite", "sandbox/internal/wasm"},
 	"sandbox/internal/rewrite": {"sandbox/internal/libm", "sandbox/internal/wasm"},
-	"sandbox/internal/source":  {"sandbox/internal/lazyregexp", "sandbox/internal/nodemodule", "sandbox/internal/quickjs"},
+	"sandbox/internal/source": {"sandbox/internal/lazyregexp", "sandbox/internal/nodemodule", "sandbox/internal/quickjs",
+		"sandbox/internal/wording"},
 	"sandbox/internal/tool":    {"sandbox/internal/egress", "sandbox/internal/hostops"},
 	"sandbox/internal/vfs":     {"sandbox/internal/hostops", "sandbox/internal/quickjs"},
+	"sandbox/internal/wording": {"sandbox/internal/lazyregexp"},
 	"sandbox/stdlib":           {},
 }
 

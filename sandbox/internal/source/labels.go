@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/airlock-run/airlock/sandbox/internal/wording"
 )
 
 // joinLabels lets a continue statement that names the outer one of two labels on the same loop name the inner one. Both
@@ -52,7 +54,7 @@ func adjacentLabels(code string) bool {
 				}
 			}
 			between = true
-		case !isName(c) && c != ' ' && c != '\t' && c != '\n' && c != '\r':
+		case !wording.IsName(c) && c != ' ' && c != '\t' && c != '\n' && c != '\r':
 			between = false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 
 	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
+	"github.com/airlock-run/airlock/sandbox/internal/wording"
 )
 
 // A wrapping makes esbuild accept code that is not a whole program. head ends its line, so that the caller's columns
@@ -88,7 +89,8 @@ func (s *Source) Locate(ex *Exception) {
 		return
 	}
 	found := syntaxError(s.code, out.Errors[0])
-	ex.Message = parserWords(ex.Message, out.Errors[0].Text, s.code, found)
+	ex.Message = wording.Syntax(ex.Message, out.Errors[0].Text, s.code, offset(s.code, found.Line, found.Column),
+		found.Message == wording.EndOfInput)
 	ex.Line, ex.Column = found.Line+s.skipped, found.Column
 	ex.Stack = fmt.Sprintf("    at %s:%d:%d", s.name, ex.Line, ex.Column)
 	if len(as(api.LoaderTS).Errors) == 0 {
@@ -114,7 +116,7 @@ func hasSetsLiteral(code string) bool {
 		}
 		at += i + 1
 		flags := code[at : len(code)-len(strings.TrimLeft(code[at:], "dgimsyv"))]
-		if !strings.Contains(flags, "v") || at+len(flags) < len(code) && isName(code[at+len(flags)]) {
+		if !strings.Contains(flags, "v") || at+len(flags) < len(code) && wording.IsName(code[at+len(flags)]) {
 			continue
 		}
 		line := code[strings.LastIndexByte(code[:at-1], '\n')+1 : at-1]
@@ -129,104 +131,14 @@ func needsLowering(code string) bool {
 	return (strings.Contains(code, "@") || strings.Contains(code, "using ")) && !tooDeep(code)
 }
 
-const endOfInput = "Unexpected end of input"
-
-var (
-	redeclared = lazyregexp.New(`^The symbol "(.*)" has already been declared$`)
-	labelled   = lazyregexp.New(`^There is no containing label named "(.*)"$`)
-	ofClass    = lazyregexp.New(`^Private name "(.*)" must be declared in an enclosing class$`)
-	unlike     = lazyregexp.New(`^Expected (.*) but found |^Unexpected `)
-	terse      = lazyregexp.New(`^expecting |^variable name expected$|^invalid switch statement$`)
-	firstWord  = lazyregexp.New(`^[\pL_$][\pL\pN_$]*`)
-	callee     = lazyregexp.New(`([\pL\pN_$]+|[)\]])\s*$`)
-	formal     = lazyregexp.New(`\bfunction\s*\*?\s*[\pL\pN_$]*\s*$`)
-	control    = lazyregexp.New(`^(?:if|for|while|switch|catch|with|await|of|in|return|typeof|case|do|else)$`)
-	keywords   = lazyregexp.New(`^(?:break|case|catch|class|const|continue|debugger|default|delete|do|else|export|` +
-		`extends|false|finally|for|function|if|import|in|instanceof|new|null|return|super|switch|this|throw|true|try|` +
-		`typeof|var|void|while|with)$`)
-)
-
-// parserWords returns V8's message for a syntax error that the engine and esbuild found. The engine does not name the
-// token at fault, and esbuild knows where it is.
-func parserWords(engine, text, code string, found *Exception) string {
-	if m := redeclared.FindStringSubmatch(text); m != nil {
-		return "Identifier '" + m[1] + "' has already been declared"
-	}
-	if m := labelled.FindStringSubmatch(text); m != nil {
-		return "Undefined label '" + m[1] + "'"
-	}
-	if m := ofClass.FindStringSubmatch(text); m != nil {
-		return "Private field '" + m[1] + "' must be declared in an enclosing class"
-	}
-	if strings.HasPrefix(text, `"await" can only be used inside`) {
-		return "await is only valid in async functions and the top level bodies of modules"
-	}
-	m := unlike.FindStringSubmatch(text)
-	rest := lineOf(code, found.Line)
-	for n := found.Column; n > 1 && rest != ""; n-- {
+// offset returns the offset of a line and a column, in characters, of code.
+func offset(code string, line, column int) int {
+	rest := lineOf(code, line)
+	for ; column > 1 && rest != ""; column-- {
 		_, size := utf8.DecodeRuneInString(rest)
 		rest = rest[size:]
 	}
-	if m != nil && m[1] == `")"` {
-		if missing := unclosed(code[:len(code)-len(rest)]); missing != "" {
-			return missing
-		}
-	}
-	switch {
-	case found.Message == endOfInput:
-		return endOfInput
-	case m == nil || !terse.MatchString(engine) || rest == "":
-		return engine
-	}
-	word := firstWord.FindString(rest)
-	switch c := rest[0]; {
-	case keywords.MatchString(word):
-		return "Unexpected token '" + word + "'"
-	case word == "enum":
-		return "Unexpected reserved word"
-	case word != "":
-		return "Unexpected identifier '" + word + "'"
-	case c >= '0' && c <= '9':
-		return "Unexpected number"
-	case c == '"' || c == '\'':
-		return "Unexpected string"
-	case c == '@' || c == '#' || c == '\\':
-		return invalidToken
-	case c == '`':
-		return "Unexpected template string"
-	}
-	for _, token := range []string{"...", "=>", "===", "!==", "==", "!=", "&&", "||", "??", "++", "--"} {
-		if strings.HasPrefix(rest, token) {
-			return "Unexpected token '" + token + "'"
-		}
-	}
-	return "Unexpected token '" + rest[:1] + "'"
-}
-
-// unclosed returns V8's message if the last parenthesis that code leaves open is one of arguments.
-func unclosed(code string) string {
-	depth, at := 0, len(code)-1
-	for ; at >= 0; at-- {
-		switch code[at] {
-		case ')', ']', '}':
-			depth++
-			continue
-		case '(', '[', '{':
-			depth--
-		}
-		if depth < 0 {
-			break
-		}
-	}
-	if at < 0 || code[at] != '(' {
-		return ""
-	}
-	head := code[max(at-maxExpression, 0):at]
-	m := callee.FindStringSubmatch(head)
-	if m == nil || control.MatchString(m[1]) || formal.MatchString(head) {
-		return ""
-	}
-	return "missing ) after argument list"
+	return len(code) - len(rest)
 }
 
 // syntaxError converts an error that esbuild found in code behind the line of a head. An error in the tail means that
@@ -239,7 +151,7 @@ func syntaxError(code string, m api.Message) *Exception {
 	lines := strings.Split(code, "\n")
 	line, column := max(m.Location.Line-1, 1), m.Location.Column
 	if line > len(lines) {
-		ex.Message, line, column = endOfInput, len(lines), len(code)
+		ex.Message, line, column = wording.EndOfInput, len(lines), len(code)
 	}
 	text := lines[line-1]
 	ex.Line, ex.Column = line, utf8.RuneCountInString(text[:min(column, len(text))])+1

@@ -1,4 +1,4 @@
-package source
+package wording
 
 import (
 	"strconv"
@@ -246,7 +246,7 @@ func (t *thrown) ofReceiver() (string, bool) {
 // ofArray words a change of a frozen array that the code around shows with its elements.
 func (t *thrown) ofArray() (string, bool) {
 	name, ok := strings.CutSuffix(t.code[:t.at], ".")
-	_, name = before(name)
+	_, name = Before(name)
 	text := t.earlier() + t.code[:t.at]
 	at := strings.LastIndex(text, " "+name+" =")
 	if !ok || name == "" || at < 0 {
@@ -288,7 +288,7 @@ func (t *thrown) toTarget() {
 		return
 	}
 	for at := len(strings.TrimRight(t.code[:t.at], " \t\n")); ; {
-		from, text := before(t.code[:at])
+		from, text := Before(t.code[:at])
 		if text == "" {
 			return
 		}
@@ -297,7 +297,7 @@ func (t *thrown) toTarget() {
 		case strings.HasSuffix(rest, ".") && !strings.HasSuffix(rest, ".."):
 			at = len(strings.TrimRight(rest[:len(rest)-1], " \t\n"))
 		case (text[0] == '[' || text[0] == '.' || text == "(...)") && from > 0 &&
-			(isName(t.code[from-1]) || t.code[from-1] == ')' || t.code[from-1] == ']'):
+			(IsName(t.code[from-1]) || t.code[from-1] == ')' || t.code[from-1] == ']'):
 			at = from
 		default:
 			t.at = from
@@ -378,7 +378,7 @@ func madeAs(text, name string) string {
 		if i < 0 {
 			return ""
 		}
-		begins := at+i == 0 || !isName(text[at+i-1])
+		begins := at+i == 0 || !IsName(text[at+i-1])
 		at += i + len(name)
 		if !begins {
 			continue
@@ -402,60 +402,6 @@ func (t *thrown) pattern(reason string) string {
 		flags = ""
 	}
 	return "Invalid regular expression: /" + source + "/" + flags + ": " + reason
-}
-
-// parsed are messages of the parser that V8 words in one way. The parser runs for eval, Function and the like, whose
-// code is not known here.
-var parsed = map[string]string{
-	"return not in a function":            "Illegal return statement",
-	"break must be inside loop or switch": "Illegal break statement",
-	"continue must be inside loop": "Illegal continue statement: no surrounding iteration " +
-		"statement",
-	"unexpected line terminator in regexp":                 "Invalid regular expression: missing /",
-	"unexpected end of string":                             invalidToken,
-	"unexpected end of comment":                            invalidToken,
-	"invalid number literal":                               invalidToken,
-	"invalid first character of private name":              invalidToken,
-	"unexpected end of regexp":                             "Invalid regular expression: missing /",
-	"missing initializer for variable":                     "Missing initializer in const declaration",
-	"missing initializer for const variable":               "Missing initializer in const declaration",
-	"invalid assignment left-hand side":                    "Invalid left-hand side in assignment",
-	"invalid lexical variable name 'let'":                  "let is disallowed as a lexically bound name",
-	"expecting catch or finally":                           "Missing catch or finally after try",
-	"super() is only valid in a derived class constructor": "'super' keyword unexpected here",
-	"property constructor appears more than once":          "A class may only have one constructor",
-	"cannot delete a direct reference in strict mode":      "Delete of an unqualified identifier in strict mode.",
-	"invalid keyword: with":                                "Strict mode code may not include a with statement",
-	"'let' is not a valid lexical identifier":              "let is disallowed as a lexically bound name",
-	"duplicate default":                                    "More than one default clause in switch statement",
-	"line terminator not allowed after throw":              "Illegal newline after throw",
-	"lexical declarations can't appear in single-statement context": "Lexical declaration cannot appear in a " +
-		"single-statement context",
-	"unparenthesized unary expression can't appear on the left-hand side of '**'": "Unary operator used immediately " +
-		"before exponentiation expression. Parenthesis must be used to disambiguate operator precedence",
-	"invalid regular expression flags":              "Invalid regular expression flags",
-	"Octal literals are not allowed in strict mode": "Octal literals are not allowed in strict mode.",
-}
-
-const invalidToken = "Invalid or unexpected token"
-
-var unexpected = lazyregexp.New(`^unexpected token in expression: '((?s).*)'$`)
-
-// ofParser returns V8's message for one of the parser.
-func ofParser(message string) (string, bool) {
-	if out, ok := parsed[message]; ok {
-		return out, true
-	}
-	m := unexpected.FindStringSubmatch(message)
-	switch {
-	case m == nil:
-		return "", false
-	case m[1] == "":
-		return "Unexpected end of input", true
-	case m[1] == "@" || m[1] == "#" || m[1] == `\`:
-		return invalidToken, true
-	}
-	return "Unexpected token '" + m[1] + "'", true
 }
 
 // destructuring words a pattern whose value is undefined or null.

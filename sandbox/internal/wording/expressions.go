@@ -1,4 +1,4 @@
-package source
+package wording
 
 import (
 	"strings"
@@ -10,7 +10,8 @@ import (
 // maxExpression bounds an expression in a message, in bytes.
 const maxExpression = 128
 
-func isName(c byte) bool {
+// IsName reports whether a byte may belong to a name, also to a private one.
+func IsName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '#' ||
 		c >= utf8.RuneSelf
 }
@@ -24,8 +25,8 @@ func (t *thrown) backward() string {
 		return ""
 	}
 	switch c := code[end]; {
-	case isName(c):
-		for end < len(code) && isName(code[end]) {
+	case IsName(c):
+		for end < len(code) && IsName(code[end]) {
 			end++
 		}
 		if end < len(code) && code[end] == ']' { // the key of a member
@@ -51,7 +52,7 @@ func (t *thrown) backward() string {
 	}
 	var parts []string // the last first
 	for at := end; ; {
-		from, text := before(code[:at])
+		from, text := Before(code[:at])
 		if text == "" {
 			return ""
 		}
@@ -59,7 +60,7 @@ func (t *thrown) backward() string {
 		if at = from; text[0] == '.' {
 			continue
 		} else if text[0] == '[' || text == "(...)" {
-			if at > 0 && (isName(code[at-1]) || code[at-1] == ')' || code[at-1] == ']') {
+			if at > 0 && (IsName(code[at-1]) || code[at-1] == ')' || code[at-1] == ']') {
 				continue // a member or a call of the expression in front
 			}
 			if text == "(...)" {
@@ -90,17 +91,17 @@ func (t *thrown) backward() string {
 // literalKey matches a key that is a string.
 var literalKey = lazyregexp.New(`^\[["']([^"'\\]+)["']\]$`)
 
-// before returns the last part of an expression that code ends with, and where it starts. Literal strings are in
+// Before returns the last part of an expression that code ends with, and where it starts. Literal strings are in
 // double quotes, arguments are left out.
-func before(code string) (from int, text string) {
+func Before(code string) (from int, text string) {
 	if code == "" {
 		return 0, ""
 	}
 	last := len(code) - 1
 	switch c := code[last]; {
-	case isName(c):
+	case IsName(c):
 		from = last
-		for from > 0 && isName(code[from-1]) {
+		for from > 0 && IsName(code[from-1]) {
 			from--
 		}
 		if keyword[code[from:]] {
@@ -122,7 +123,7 @@ func before(code string) (from int, text string) {
 			return 0, ""
 		}
 		text = strings.ReplaceAll(code[from:], ", ", ",")
-		if m := literalKey.FindStringSubmatch(text); m != nil && from > 0 && isName(code[from-1]) {
+		if m := literalKey.FindStringSubmatch(text); m != nil && from > 0 && IsName(code[from-1]) {
 			return from, "." + m[1]
 		}
 		return from, text
@@ -157,7 +158,7 @@ func (t *thrown) forward(at int) string {
 		code = code[1:]
 	}
 	n := 0
-	for n < len(code) && (isName(code[n]) || code[n] == '.' || code[n] == '?' && strings.HasPrefix(code[n:], "?.")) {
+	for n < len(code) && (IsName(code[n]) || code[n] == '.' || code[n] == '?' && strings.HasPrefix(code[n:], "?.")) {
 		n++
 	}
 	if n > 0 && n < len(code) && (code[n] == '=' || strings.HasPrefix(code[n:], " =>")) {
@@ -170,87 +171,6 @@ func (t *thrown) forward(at int) string {
 		return code[:2]
 	}
 	return short(code[:n])
-}
-
-// maxCall bounds the text of a call that Call returns, and how far in front of the position it begins, in bytes.
-const maxCall = 4 << 10
-
-// Call returns the call at the position of a frame that Trace returned, as the caller wrote it. Lines after the first
-// lose the indentation that the call has. text is "" if it cannot be read. work is the bytes that were read.
-func (s *Source) Call(frame string) (text string, work int) {
-	file, line, col, ok := frameAt(frame)
-	if !ok {
-		return "", 0
-	}
-	code := s.given
-	if file != s.name {
-		if s.bundle == nil {
-			return "", 0
-		}
-		code = string(s.bundle.files[file])
-	}
-	rest, at := lineOf(code, line), 0
-	for ; col > 1 && at < len(rest); col-- {
-		_, n := utf8.DecodeRuneInString(rest[at:])
-		at += n
-	}
-	text, column := callAt(rest, at)
-	return dedent(text, column), len(code) - len(rest) + at + len(text)
-}
-
-// callAt returns the call whose callee's last name is at an offset of code, and where it starts. Code begins with a
-// line.
-func callAt(code string, at int) (text string, from int) {
-	end := at
-	for end < len(code) && isName(code[end]) {
-		end++
-	}
-	if from = at; end == at {
-		return "", 0
-	}
-	for near := max(at-maxCall, 0); ; { // the objects that the name is a member of
-		head := strings.TrimRight(code[near:from], " \t")
-		if !strings.HasSuffix(head, ".") {
-			break
-		}
-		head = strings.TrimSuffix(strings.TrimSuffix(head, "."), "?")
-		for {
-			start, part := before(head)
-			if part == "" {
-				return "", 0
-			}
-			member := strings.HasSuffix(head, ")") || strings.HasSuffix(head, "]")
-			if head = head[:start]; !member || head == "" ||
-				!isName(head[len(head)-1]) && head[len(head)-1] != ')' && head[len(head)-1] != ']' {
-				break
-			}
-		}
-		from = near + len(head)
-	}
-	n := nesting{code: code[at:min(at+maxCall, len(code))], at: end - at, levels: make([]level, 1, 8), last: classWord}
-	for n.at < len(n.code) && len(n.levels) <= maxNesting {
-		opened := len(n.levels) > 1
-		if n.step(); opened && len(n.levels) == 1 {
-			return code[from : at+n.at], from
-		}
-		if c := n.code[n.at-1]; !opened && len(n.levels) == 1 && c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return "", 0 // no call
-		}
-	}
-	return "", 0
-}
-
-// dedent removes up to n spaces and tabs in front of each line of text but the first.
-func dedent(text string, n int) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines[1:] {
-		cut := 0
-		for cut < min(n, len(line)) && (line[cut] == ' ' || line[cut] == '\t') {
-			cut++
-		}
-		lines[i+1] = line[cut:]
-	}
-	return strings.Join(lines, "\n")
 }
 
 // short returns text, or "" if it is too long to help.

@@ -1,0 +1,9 @@
+// Package wording gives the errors of the engine the messages of V8, which people and their programs know. The engine
+// is terse ("not a function"): its messages name neither the expression at fault nor its value.
+//
+// [Message] words what a running program throws. It knows the place of the error in the compiled text and reads names
+// and literals there (expressions.go, values.go): it guesses nothing that the text does not show. [Syntax] words what a
+// parser refuses.
+//
+// All texts are hostile. The work is linear in the text that a [Place] holds. Package source imports this package.
+package wording
