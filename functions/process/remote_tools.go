@@ -2,10 +2,9 @@ package process
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
+	"github.com/airlock-run/airlock/functions/process/smallfile"
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/infra/mcptools"
 )
@@ -27,7 +26,7 @@ func ReadRemoteTools(getenv func(string) string) ([]mcptools.Server, error) {
 	list := []byte(text)
 	if text[0] != '[' {
 		var err error
-		if list, err = readServersFile(text); err != nil {
+		if list, err = smallfile.Read(text, maxServersBytes); err != nil {
 			return nil, fmt.Errorf("%s: must be a JSON list of servers, or the path of a file that holds one: %w",
 				RemoteToolsVariable, err)
 		}
@@ -37,15 +36,6 @@ func ReadRemoteTools(getenv func(string) string) ([]mcptools.Server, error) {
 		return nil, fmt.Errorf("%s: %w", RemoteToolsVariable, err)
 	}
 	return servers, nil
-}
-
-func readServersFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // only read
-	return io.ReadAll(io.LimitReader(f, maxServersBytes))
 }
 
 // Secrets returns a func that returns the value of a secret by its name.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/airlock-run/airlock/functions/process/smallfile"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/wiring"
@@ -95,7 +96,7 @@ func readCheckpoint(file, key string) (audit.Anchor, error) {
 		return audit.Anchor{}, exit.With(exit.Usage,
 			errors.New("--checkpoint-key: is not a public key of airlock audit keygen"))
 	}
-	doc, err := readAtMost(file, audit.MaxCheckpointBytes)
+	doc, err := smallfile.Read(file, audit.MaxCheckpointBytes)
 	if err != nil {
 		return audit.Anchor{}, exit.With(exit.Usage, fmt.Errorf("--checkpoint: %w", err))
 	}
@@ -114,18 +115,6 @@ func keyText(key string) (string, error) {
 			return key, nil
 		}
 	}
-	text, err := readAtMost(key, 4096)
+	text, err := smallfile.Read(key, 4096)
 	return strings.TrimSpace(string(text)), err
-}
-
-// readAtMost reads a file of at most a number of bytes.
-func readAtMost(name string, most int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() || info.Size() > most {
-		return nil, fmt.Errorf("%s is a folder, or has more than %d bytes", terminal.OneLine(name), most)
-	}
-	return os.ReadFile(name)
 }

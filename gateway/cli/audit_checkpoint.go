@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/airlock-run/airlock/functions/process/smallfile"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/infra/records"
@@ -34,7 +35,7 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 	cmd.RunE = a.with(func(cmd *cobra.Command, store records.Store, _ []string) error {
 		var signer note.Signer
 		if keyFile != "" {
-			text, err := readAtMost(keyFile, 4096)
+			text, err := smallfile.Read(keyFile, 4096)
 			if err == nil {
 				signer, err = note.NewSigner(strings.TrimSpace(string(text)))
 			}

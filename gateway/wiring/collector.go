@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/airlock-run/airlock/functions/process/smallfile"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/policy/address"
 	"github.com/airlock-run/airlock/policy/outbound"
@@ -52,6 +52,9 @@ func CollectorClient(getenv func(string) string, signal string) (*http.Client, e
 	return limits.Client(outbound.Options{Dial: dialer.DialContext, Proxy: http.ProxyFromEnvironment, TLS: trust}), nil
 }
 
+// maxPEM bounds a file with certificates or a key.
+const maxPEM = 1 << 20
+
 // collectorTLS reads the certificates. It returns nil if none is set.
 func collectorTLS(setting func(string) (key, value string)) (*tls.Config, error) {
 	authorityKey, authority := setting("OTEL_EXPORTER_OTLP_CERTIFICATE")
@@ -62,7 +65,7 @@ func collectorTLS(setting func(string) (key, value string)) (*tls.Config, error)
 	}
 	trust := &tls.Config{MinVersion: tls.VersionTLS12}
 	if authority != "" {
-		pem, err := os.ReadFile(authority)
+		pem, err := smallfile.Read(authority, maxPEM)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", authorityKey, err)
 		}
@@ -76,7 +79,15 @@ func collectorTLS(setting func(string) (key, value string)) (*tls.Config, error)
 	if certificate == "" || private == "" {
 		return nil, errors.New(certificateKey + " and " + privateKey + ": set both or neither")
 	}
-	pair, err := tls.LoadX509KeyPair(certificate, private)
+	chain, err := smallfile.Read(certificate, maxPEM)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", certificateKey, err)
+	}
+	secret, err := smallfile.Read(private, maxPEM)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", privateKey, err)
+	}
+	pair, err := tls.X509KeyPair(chain, secret)
 	if err != nil {
 		return nil, fmt.Errorf("%s, %s: %w", certificateKey, privateKey, err)
 	}

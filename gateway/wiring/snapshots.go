@@ -8,12 +8,16 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/airlock-run/airlock/functions/process/smallfile"
 	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 )
 
 // snapshotKeyFile holds the key of the snapshots of paused executions in a folder of state.
 const snapshotKeyFile = "snapshots.key"
+
+// maxSnapshotKey bounds that file.
+const maxSnapshotKey = 4096
 
 // SnapshotKeyFile returns the path of the key that a folder of state made for itself; "" if there is none.
 func SnapshotKeyFile(state string) string {
@@ -35,7 +39,7 @@ func snapshotKeys(set settings.Settings) (*waits.Keys, error) {
 		return set.SnapshotKeys, nil
 	}
 	path := filepath.Join(state, snapshotKeyFile)
-	text, err := os.ReadFile(path)
+	text, err := smallfile.Read(path, maxSnapshotKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = makeSnapshotKey(path)
 	}
@@ -65,5 +69,5 @@ func makeSnapshotKey(path string) ([]byte, error) {
 	if err = errors.Join(err, os.Remove(temporary.Name())); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	return smallfile.Read(path, maxSnapshotKey)
 }

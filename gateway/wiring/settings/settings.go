@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/functions/process/smallfile"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/infra/mcptools"
@@ -266,12 +266,15 @@ func (r *reader) auth(now func() time.Time) authn.Config {
 	return cfg
 }
 
+// maxPublicKey bounds the file of a public key.
+const maxPublicKey = 1 << 20
+
 // pemText accepts PEM, PEM whose line ends are spelled \n as some deployment tools write it, or the path of a PEM file.
 func pemText(text string) ([]byte, error) {
 	if strings.Contains(text, "-----BEGIN") {
 		return []byte(strings.ReplaceAll(text, `\n`, "\n")), nil
 	}
-	pem, err := os.ReadFile(text)
+	pem, err := smallfile.Read(text, maxPublicKey)
 	if err != nil {
 		return nil, errors.New("must be a PEM public key (-----BEGIN PUBLIC KEY-----), or the path of a file with one")
 	}

@@ -137,6 +137,7 @@ func TestSettingsRefused(t *testing.T) {
 		{"API_KEY=fifteen-bytes-1", "API_KEY: has 15 bytes"},
 		{"JWT_SECRET=short", "JWT_SECRET: has 5 bytes; HS256 needs at least 32"},
 		{"JWT_PUBLIC_KEY=hello", "JWT_PUBLIC_KEY: must be a PEM"},
+		{"JWT_PUBLIC_KEY=/dev/zero", "JWT_PUBLIC_KEY: must be a PEM"},
 		{"JWT_PUBLIC_KEY=-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----",
 			"JWT_PUBLIC_KEY: has a PUBLIC KEY block that does not parse"},
 		{"JWT_JWKS_URL=http://id.example.com/keys", "JWT_JWKS_URL: \"http://id.example.com/keys\" must be https"},
