@@ -45,6 +45,9 @@ type Server struct {
 // maxHeadBytes bounds the request line and all headers together. A request with more is answered with 431.
 const maxHeadBytes = 16 << 10
 
+// maxFraming bounds the bytes of a request besides the longest body: its head, and what frames the chunks of a body.
+const maxFraming = 2 << 20
+
 // New checks the configuration and returns a Server that does not listen yet.
 func New(cfg Config, deps Deps) (*Server, error) {
 	cfg, err := cfg.checked()
@@ -93,7 +96,7 @@ func (s *Server) Serve(l net.Listener) error {
 	if !s.cfg.NoBackgroundWork {
 		s.background.start(s.base)
 	}
-	return s.app.Listener(httpconn.Listener{Listener: l, Pool: s.places.Connections, Proxies: s.cfg.Proxies})
+	return s.app.Listener(s.listener(l))
 }
 
 // KeepHooksApart reserves webhooks for ServeHooks. It must be called before Serve.
@@ -112,9 +115,15 @@ func (s *Server) ServeHooks(l net.Listener) error {
 		return err
 	}
 	s.app.Handler() // builds the table of routes
-	return s.app.Server().Serve(httpconn.Listener{
-		Listener: l, Pool: s.places.Connections, Proxies: s.cfg.Proxies, HooksOnly: true,
-	})
+	hooks := s.listener(l)
+	hooks.HooksOnly = true
+	return s.app.Server().Serve(hooks)
+}
+
+// listener bounds the connections of l.
+func (s *Server) listener(l net.Listener) httpconn.Listener {
+	return httpconn.Listener{Listener: l, Pool: s.places.Connections, Proxies: s.cfg.Proxies,
+		Request: int64(s.cfg.MaxBodyBytes) + maxFraming}
 }
 
 // checkListener refuses an address that other machines reach if the gateway asks for no credentials.

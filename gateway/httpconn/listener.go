@@ -13,6 +13,8 @@ type Listener struct {
 	net.Listener
 	Pool    *bounds.Pool
 	Proxies []netip.Prefix
+	// Request bounds the bytes of one request, with those that frame a chunked body; 0 is no bound.
+	Request int64
 	// HooksOnly marks the connections of a listener that serves webhooks and nothing else.
 	HooksOnly bool
 }
@@ -30,7 +32,7 @@ func (l Listener) Accept() (net.Conn, error) {
 			continue
 		}
 		if tcp, ok := c.(*net.TCPConn); ok {
-			return &conn{TCPConn: tcp, leave: leave, hooksOnly: l.HooksOnly}, nil
+			return &conn{TCPConn: tcp, leave: leave, hooksOnly: l.HooksOnly, request: l.Request}, nil
 		}
 		return &leaving{c, leave}, nil
 	}
