@@ -184,6 +184,7 @@ func TestTokensRefused(t *testing.T) {
 		"exp is text":         {hs(nil, base("exp", "4000000000")), "not valid"},
 		"exp in upper case":   {raw(`{"alg":"HS256"}`, strings.Replace(payload, `"exp"`, `"EXP"`, 1)), "lacks"},
 		"not yet":             {hs(nil, base("nbf", now.Add(time.Minute).Unix())), "not valid yet"},
+		"never":               {hs(nil, base("nbf", 1e30)), "nbf is not valid"},
 		"from the future":     {hs(nil, base("iat", now.Add(time.Minute).Unix())), "not valid yet"},
 		"other issuer":        {hs(nil, base("iss", "https://evil.example")), "iss"},
 		"no issuer":           {hs(nil, base("iss", nil)), "lacks"},

@@ -17,6 +17,9 @@ import (
 // maxTokenBytes bounds the work that an unauthenticated caller can cause.
 const maxTokenBytes = 8 << 10
 
+// maxTime is the year 9999. The library takes much later times for earlier ones.
+const maxTime = 253_402_300_799
+
 // maxScopes is how many scopes an execution.Invocation carries.
 const maxScopes = 256
 
@@ -136,6 +139,12 @@ func precheck(compact string) (algorithm, issuer string, err error) {
 		case "jwt", "at+jwt":
 		default:
 			return "", "", &Refusal{Reason: "the token's typ is not JWT or at+jwt"}
+		}
+	}
+	for _, name := range []string{"exp", "nbf", "iat"} {
+		var at float64
+		if v, ok := payload[name]; ok && (json.Unmarshal(v, &at) != nil || at < 0 || at > maxTime) {
+			return "", "", &Refusal{Reason: "the token's " + name + " is not valid"}
 		}
 	}
 	if v, ok := payload["iss"]; ok && json.Unmarshal(v, &issuer) != nil {
