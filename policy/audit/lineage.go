@@ -16,7 +16,7 @@ const (
 	// scannedEarlier is how many records are read to find them.
 	scannedEarlier = 20_000
 	// maxContent bounds the code, requests and journals of all of them in bytes.
-	maxContent = MaxPage
+	maxContent = MaxBytes
 )
 
 // The statuses of the records of segments and of steps that others continue.

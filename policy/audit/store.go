@@ -38,9 +38,9 @@ func (q Query) Selects(r Record) bool {
 		(q.Until.IsZero() || r.Time.Before(q.Until))
 }
 
-// MaxPage bounds the stored lines of the records of a page in bytes, as records may contain code and requests. It has
-// room for any one record.
-const MaxPage = MaxBytes
+// MaxPage bounds the stored lines of the records of a page in bytes, as records may contain code and requests: reading,
+// decoding and writing a megabyte of them takes 13 ms of a processor. A page of one record may be larger.
+const MaxPage = 3 << 20
 
 // A Page is one page of a list. Next is empty on the last page.
 type Page struct {

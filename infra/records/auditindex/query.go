@@ -239,7 +239,11 @@ func (x *Index) load(ctx context.Context, places []place) (_ []audit.Record, n i
 	found, room := make(map[place][]byte, len(places)), audit.MaxPage
 	for some := len(places); n < len(places); {
 		some = min(some, len(places)-n)
-		lines, size, err := x.read(ctx, places[n:n+some], room)
+		most := room
+		if n == 0 && some == 1 {
+			most = audit.MaxBytes
+		}
+		lines, size, err := x.read(ctx, places[n:n+some], most)
 		if err == nil {
 			maps.Copy(found, lines)
 			n, room = n+some, room-size
