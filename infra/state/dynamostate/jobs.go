@@ -3,7 +3,6 @@ package dynamostate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,7 +61,7 @@ func jobEntry(j execution.Job) entry {
 
 // setJob writes a job into its item, which holds the job as it was. A request that the item holds stays as it is.
 func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error {
-	doc, err := json.Marshal(j)
+	doc, err := share.Encode(j)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -97,7 +96,7 @@ func priority(name string) int {
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
 // of all tenants or of this one, are queued, and an *execution.QuotaError if the tenant's quota is exceeded.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
-	doc, err := json.Marshal(job)
+	doc, err := share.Encode(job)
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
@@ -356,7 +355,7 @@ const largeSnapshot = 1 << 20
 
 // write replaces a row that was read. The error is errMoved if it has changed since.
 func (s *Store) write(ctx context.Context, job execution.Job, row *jobRow, token string) error {
-	doc, err := json.Marshal(job)
+	doc, err := share.Encode(job)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 	"github.com/airlock-run/airlock/infra/state/transfer"
 )
 
@@ -233,7 +234,7 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 }
 
 func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
-	doc, err := json.Marshal(job)
+	doc, err := share.Encode(job)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const (
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
 // of all tenants or of this one, are queued, and an *execution.QuotaError if the tenant's quota is exceeded.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
-	doc, err := json.Marshal(job)
+	doc, err := share.Encode(job)
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
@@ -304,7 +304,7 @@ func changeJob(ctx context.Context, s *Store, columns string, scan func(scanner)
 
 // write stores a job that is there. was is the job as it is stored, of which the result and the snapshot count.
 func (s *Store) write(ctx context.Context, tx *sql.Tx, files *filing, job, was execution.Job) error {
-	doc, err := json.Marshal(job)
+	doc, err := share.Encode(job)
 	if err != nil {
 		return err
 	}
