@@ -37,7 +37,7 @@ func sealed(t testing.TB, n int, key []byte) []audit.Sealed {
 func TestSealedLine(t *testing.T) {
 	const golden = `{"id":"exec_a","time":"2026-01-02T02:04:05.000006Z","durationMs":0,"caller":{},` +
 		`"via":"","codeSha256":"","codeBytes":0,` +
-		`"policy":"","engine":"","grants":{"a":[1,2]},"status":"","error":"\u003c\u0026\u003e\u2028\ufffd\"\n",` +
+		`"policy":"","engine":"","grants":{"a":[1,2]},"status":"","error":"<&>\u2028�\"\n",` +
 		`"outputBytes":0,` +
 		`"usage":{"wallMs":0,"cpuMs":0,"ticks":0,"memoryBytes":0,"outputBytes":0,"apiCalls":0,"queueMs":0},"custody":null,` +
 		`"chain":{"writer":"01ARZ3NDEKTSV4RRFFQ69G5FAV","seq":1,"prev":""`
@@ -94,6 +94,17 @@ func TestSealLeavesOutWhatIsTooLarge(t *testing.T) {
 	large.Error = strings.Repeat("x", audit.MaxBytes)
 	if _, err := audit.Seal(large, audit.Head{Writer: "w"}, nil); err == nil {
 		t.Error("a record of more bytes than are stored was sealed")
+	}
+}
+
+// A record has the size of what is in it, whatever characters that has.
+func TestSealedSize(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	s, err := audit.Seal(audit.Record{ID: "exec_a", Ending: audit.Ending{Error: strings.Repeat("<", n)},
+		Inputs: audit.Inputs{Journal: []byte(`["` + strings.Repeat("&>", n/2) + `"]`)}}, audit.Head{Writer: "w"}, nil)
+	if err != nil || len(s.Line) > 2*n+1000 {
+		t.Errorf("%d bytes, %v", len(s.Line), err)
 	}
 }
 

@@ -4,13 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
@@ -68,8 +71,11 @@ func (p *Pool) store(ctx context.Context, known vouched, records [][]byte) error
 		return replystream.Internal(errRecord)
 	}
 	for _, raw := range records {
-		var rec audit.Record
-		if len(raw) > maxRecordBytes || json.Unmarshal(raw, &rec) != nil {
+		if len(raw) > maxRecordBytes {
+			return replystream.Internal(errRecord)
+		}
+		rec, err := audit.Decode(raw)
+		if err != nil {
 			return replystream.Internal(errRecord)
 		}
 		if err := known.correct(&rec, p.cfg.Sealed.KeepCode); err != nil {
@@ -179,7 +185,7 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	sum := sha256.Sum256([]byte(source))
 	rec.CodeSHA256, rec.CodeBytes, rec.Language = hex.EncodeToString(sum[:]), len(source), q.MainLanguage()
 	if keepCode {
-		request, err := json.Marshal(q)
+		request, err := jsonv2.Marshal(q, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 		if err != nil {
 			return fmt.Errorf("encode the request for its record: %w", err)
 		}

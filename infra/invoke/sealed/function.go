@@ -3,7 +3,6 @@ package sealed
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +56,7 @@ func NewFunction(link io.ReadWriter) *Function {
 // Append sends a record to the owner together with the end of the answer. The owner stores it, or withholds the
 // answer.
 func (f *Function) Append(_ context.Context, r audit.Record) error {
-	record, err := json.Marshal(r)
+	record, err := r.JSON()
 	if err != nil {
 		return fmt.Errorf("encode the record %.40s: %w", r.ID, err)
 	}

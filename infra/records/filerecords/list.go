@@ -10,6 +10,9 @@ import (
 	"slices"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"golang.org/x/sys/unix"
 
 	"github.com/airlock-run/airlock/policy/audit"
@@ -213,5 +216,12 @@ func mentions(line []byte, value string) bool {
 		return true
 	}
 	quoted, err := json.Marshal(value)
-	return err == nil && bytes.Contains(line, quoted)
+	if err != nil {
+		return false
+	}
+	if bytes.Contains(line, quoted) { // as older versions wrote it, or without <, > and &
+		return true
+	}
+	plain, err := jsonv2.Marshal(value, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	return err == nil && !bytes.Equal(plain, quoted) && bytes.Contains(line, plain)
 }
