@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/cli/complete"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	client "github.com/airlock-run/airlock/gateway/client/go"
 )
@@ -66,7 +67,7 @@ func (f *functionsTool) put() *cobra.Command {
 	flags.StringVar(&p.schedule, "schedule", "", "schedule of the function: a cron expression of five fields, in UTC")
 	flags.StringVar(&p.hook, "hook", "", "the signature scheme of POST /hooks/NAME, such as github or standard")
 	flags.StringVar(&p.hookSecret, "hook-secret", "", "the file that holds the hook's secret, or - for standard input")
-	completeTiers(cmd, f.con)
+	complete.Script(cmd, f.con)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	auditcmd "github.com/airlock-run/airlock/gateway/cli/audit"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/infra/records"
@@ -17,7 +18,6 @@ import (
 
 // replayCommand runs a recorded execution again and compares.
 func replayCommand(con terminal.Console) *cobra.Command {
-	tool := &auditTool{con: con}
 	cmd := &cobra.Command{
 		Use:   "replay ID",
 		Short: "Run a recorded execution again and compare",
@@ -30,9 +30,7 @@ func replayCommand(con terminal.Console) *cobra.Command {
 		Example: "  airlock replay exec_01JD5Z6Q8V0000000000000000 --store file:///var/lib/airlock/audit",
 		Args:    cobra.ExactArgs(1),
 	}
-	cmd.Flags().StringVar(&tool.store, "store", "",
-		"file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
-	cmd.RunE = tool.with(func(cmd *cobra.Command, store records.Store, args []string) error {
+	auditcmd.OnStore(con, cmd, func(cmd *cobra.Command, store records.Store, args []string) error {
 		if !execution.ValidID(args[0]) {
 			return exit.With(exit.Usage, fmt.Errorf("%q is not the id of an execution, such as exec_01JD5Z6Q8V0000000000000000",
 				args[0]))

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/gateway/cli/audit"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/packages"
 	"github.com/airlock-run/airlock/gateway/cli/state"
@@ -77,12 +78,12 @@ func rootCommand(con terminal.Console) *cobra.Command {
 	root.SetOut(con.Stdout)
 	root.SetErr(con.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	audit := auditCommand(con)
-	audit.AddCommand(replayCommand(con))
+	records := audit.Command(con)
+	records.AddCommand(replayCommand(con))
 	root.AddCommand(
 		serveCommand(con), mcpCommand(con), runCommand(con), replayCommand(con), scanCommand(con), tokenCommand(con),
 		functionCommand(con), scannerCommand(con), functionsCommand(con), approvalsCommand(con), sessionsCommand(con),
-		packages.Command(con), audit, state.Command(con), lambdaLocalCommand(con),
+		packages.Command(con), records, state.Command(con), lambdaLocalCommand(con),
 		doctorCommand(con), versionCommand(con),
 	)
 	return root

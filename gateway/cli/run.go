@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/cli/complete"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	client "github.com/airlock-run/airlock/gateway/client/go"
+	"github.com/airlock-run/airlock/policy"
 )
 
 // runFlags holds the flags of airlock run.
@@ -86,8 +88,8 @@ func runCommand(con terminal.Console) *cobra.Command {
 		"nowhere)")
 	f.gateway.declare(cmd, con, "")
 	cmd.MarkFlagsMutuallyExclusive("session", "wait")
-	completeTiers(cmd, con)
-	complete(cmd, "session", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	complete.Script(cmd, con)
+	complete.Flag(cmd, "session", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return sessionIDs(cmd.Context(), con, &f.gateway)
 	})
 	return cmd
@@ -244,9 +246,9 @@ func (f *runFlags) explained(err error) error {
 	}
 	switch field {
 	case "policy":
-		return fmt.Errorf("%w%s", err, didYouMean(f.policy, builtinTiers()))
+		return fmt.Errorf("%w%s", err, didYouMean(f.policy, complete.Tiers(policy.Builtin())))
 	case "language":
-		return fmt.Errorf("%w%s", err, didYouMean(f.language, languages))
+		return fmt.Errorf("%w%s", err, didYouMean(f.language, complete.Languages()))
 	}
 	return err
 }

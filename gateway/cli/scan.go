@@ -18,6 +18,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/gateway/cli/complete"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/wiring"
@@ -63,7 +64,7 @@ func scanCommand(con terminal.Console) *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "print the analysis of each file as JSON")
 	flags.BoolVar(&f.sarif, "sarif", false, "print a SARIF 2.1.0 log for code scanning services")
 	cmd.MarkFlagsMutuallyExclusive("json", "sarif")
-	completeTiers(cmd, con)
+	complete.Script(cmd, con)
 	return cmd
 }
 

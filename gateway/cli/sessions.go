@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/airlock-run/airlock/gateway/cli/complete"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	client "github.com/airlock-run/airlock/gateway/client/go"
@@ -76,7 +77,7 @@ func (s *sessionsTool) create() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.Policy, "policy", "", "the tier of all steps (default standard)")
 	cmd.Flags().Var(&age, "max-age", "when the session expires: milliseconds, or a duration such as 1h (default a day)")
-	complete(cmd, "policy", tierCompletions(s.con))
+	complete.Policy(cmd, s.con)
 	return cmd
 }
 

@@ -1,4 +1,4 @@
-package cli
+package audit
 
 import (
 	"bufio"
@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/cli/complete"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
@@ -25,16 +27,19 @@ import (
 	"github.com/airlock-run/airlock/policy/audit"
 )
 
-// auditTool holds what the audit commands share.
-type auditTool struct {
+// tool holds what the commands share.
+type tool struct {
 	con   terminal.Console
 	store string
 	keeps string // how long a bucket's lifecycle rules keep records
 }
 
-// auditCommand reads and checks the records of executions.
-func auditCommand(con terminal.Console) *cobra.Command {
-	tool := &auditTool{con: con}
+// statuses are those of executions.
+var statuses = []string{"completed", "error", "timeout", "blocked", "cancelled"}
+
+// Command returns the command that reads and checks the records of executions.
+func Command(con terminal.Console) *cobra.Command {
+	a := &tool{con: con}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Verify, list, show and export the records of executions",
@@ -45,15 +50,26 @@ func auditCommand(con terminal.Console) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&tool.store, "store", "",
-		"file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
-	cmd.AddCommand(tool.verifyCommand(), tool.listCommand(), tool.showCommand(), tool.exportCommand(), tool.pruneCommand(),
-		tool.repairCommand(), tool.checkpointCommand(), tool.keygenCommand())
+	a.declare(cmd.PersistentFlags())
+	cmd.AddCommand(a.verifyCommand(), a.listCommand(), a.showCommand(), a.exportCommand(), a.pruneCommand(),
+		a.repairCommand(), a.checkpointCommand(), a.keygenCommand())
 	return cmd
 }
 
+// OnStore adds the flag --store to a command, which runs fn on the open store.
+func OnStore(con terminal.Console, cmd *cobra.Command, fn func(*cobra.Command, records.Store, []string) error) {
+	a := &tool{con: con}
+	a.declare(cmd.Flags())
+	cmd.RunE = a.with(fn)
+}
+
+// declare adds the flag --store.
+func (a *tool) declare(flags *pflag.FlagSet) {
+	flags.StringVar(&a.store, "store", "", "file:///path or s3://bucket/prefix (default AUDIT_STORE, else ./audit)")
+}
+
 // name returns the store's URL and the flag or variable that names it.
-func (a *auditTool) name() (store, source string) {
+func (a *tool) name() (store, source string) {
 	if a.store != "" {
 		return a.store, "--store"
 	}
@@ -64,11 +80,11 @@ func (a *auditTool) name() (store, source string) {
 }
 
 // open opens the store for reading.
-func (a *auditTool) open(cmd *cobra.Command) (records.Store, error) {
+func (a *tool) open(cmd *cobra.Command) (records.Store, error) {
 	return a.openBy(cmd, records.OpenReader)
 }
 
-func (a *auditTool) openBy(cmd *cobra.Command,
+func (a *tool) openBy(cmd *cobra.Command,
 	open func(context.Context, string, records.Config) (records.Store, error)) (records.Store, error) {
 	name, source := a.name()
 	keeps, err := settings.ParseAge("--lifecycle", a.keeps)
@@ -86,7 +102,7 @@ func (a *auditTool) openBy(cmd *cobra.Command,
 }
 
 // with returns a RunE that runs fn on the open store.
-func (a *auditTool) with(fn func(cmd *cobra.Command, store records.Store, args []string) error) func(*cobra.Command,
+func (a *tool) with(fn func(cmd *cobra.Command, store records.Store, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {
 		store, err := a.open(cmd)
@@ -98,7 +114,7 @@ func (a *auditTool) with(fn func(cmd *cobra.Command, store records.Store, args [
 	}
 }
 
-func (a *auditTool) verifyCommand() *cobra.Command {
+func (a *tool) verifyCommand() *cobra.Command {
 	var asJSON bool
 	var against anchorFlags
 	cmd := &cobra.Command{
@@ -151,7 +167,7 @@ func (a *auditTool) verifyCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *auditTool) tell(report audit.Report) error {
+func (a *tool) tell(report audit.Report) error {
 	out := bufio.NewWriter(a.con.Stdout)
 	for _, p := range report.Problems {
 		fmt.Fprintln(out, strings.ReplaceAll(p.String(), "\n", `\n`))
@@ -179,7 +195,7 @@ func (a *auditTool) tell(report audit.Report) error {
 	return out.Flush()
 }
 
-func (a *auditTool) listCommand() *cobra.Command {
+func (a *tool) listCommand() *cobra.Command {
 	var q audit.Query
 	var since, until string
 	var asJSON bool
@@ -231,12 +247,12 @@ func (a *auditTool) listCommand() *cobra.Command {
 		"36h ago)")
 	f.StringVar(&until, "until", "", "only records received before that time")
 	f.BoolVar(&asJSON, "json", false, `print {"items": […], "next": "cursor" or null}`)
-	complete(cmd, "status", cobra.FixedCompletions(statuses, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "policy", tierCompletions(a.con))
+	complete.Choices(cmd, "status", statuses...)
+	complete.Policy(cmd, a.con)
 	return cmd
 }
 
-func (a *auditTool) print(page audit.Page, asJSON bool) error {
+func (a *tool) print(page audit.Page, asJSON bool) error {
 	if asJSON {
 		doc := struct {
 			Items []audit.Record `json:"items"`
@@ -257,7 +273,7 @@ func (a *auditTool) print(page audit.Page, asJSON bool) error {
 	return w.Flush()
 }
 
-func (a *auditTool) showCommand() *cobra.Command {
+func (a *tool) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
 		Short: "Check and print one record; of an execution that paused, all its records",
@@ -341,7 +357,7 @@ func rank(r audit.Record) int {
 	return 0
 }
 
-func (a *auditTool) exportCommand() *cobra.Command {
+func (a *tool) exportCommand() *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:     "export",
@@ -382,7 +398,7 @@ func (a *auditTool) exportCommand() *cobra.Command {
 }
 
 // lines returns the writer for stored lines: their bytes are what was hashed, so only a terminal gets escapes.
-func (a *auditTool) lines() io.Writer {
+func (a *tool) lines() io.Writer {
 	if terminal.IsTerminal(a.con.Stdout) {
 		return terminal.JSON(a.con.Stdout)
 	}

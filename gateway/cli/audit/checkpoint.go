@@ -1,4 +1,4 @@
-package cli
+package audit
 
 import (
 	"crypto/rand"
@@ -19,7 +19,7 @@ import (
 )
 
 // checkpointCommand prints a signed checkpoint of the chains, to be stored elsewhere.
-func (a *auditTool) checkpointCommand() *cobra.Command {
+func (a *tool) checkpointCommand() *cobra.Command {
 	var keyFile string
 	cmd := &cobra.Command{
 		Use:   "checkpoint",
@@ -72,7 +72,7 @@ func (a *auditTool) checkpointCommand() *cobra.Command {
 }
 
 // keygenCommand generates a key pair for checkpoints.
-func (a *auditTool) keygenCommand() *cobra.Command {
+func (a *tool) keygenCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "keygen NAME",

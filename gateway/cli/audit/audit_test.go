@@ -1,4 +1,4 @@
-package cli
+package audit_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	auditcmd "github.com/airlock-run/airlock/gateway/cli/audit"
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/infra/records/filerecords"
@@ -21,7 +22,7 @@ import (
 func auditRun(t *testing.T, env map[string]string, args ...string) (stdout string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := auditCommand(terminal.Console{Getenv: func(name string) string { return env[name] }, Stdout: &out,
+	cmd := auditcmd.Command(terminal.Console{Getenv: func(name string) string { return env[name] }, Stdout: &out,
 		Stderr: &errs})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)

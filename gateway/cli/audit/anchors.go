@@ -1,4 +1,4 @@
-package cli
+package audit
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type anchorFlags struct {
 }
 
 // given returns the anchors that the flags name and the one in the state.
-func (f anchorFlags) given(ctx context.Context, a *auditTool) ([]audit.Anchor, error) {
+func (f anchorFlags) given(ctx context.Context, a *tool) ([]audit.Anchor, error) {
 	var out []audit.Anchor
 	for _, text := range f.heads {
 		h, err := audit.ParseHead(text)
@@ -56,7 +56,7 @@ func (f anchorFlags) given(ctx context.Context, a *auditTool) ([]audit.Anchor, e
 }
 
 // anchorInState reads the anchor of a gateway with the same settings.
-func (a *auditTool) anchorInState(ctx context.Context) (audit.Anchor, bool, error) {
+func (a *tool) anchorInState(ctx context.Context) (audit.Anchor, bool, error) {
 	name, _ := a.name()
 	url, state, err := settings.Stores(a.con.Getenv, name)
 	if err != nil {

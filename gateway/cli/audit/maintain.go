@@ -1,4 +1,4 @@
-package cli
+package audit
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 
 // pruneCommand applies a retention to a folder. Buckets have lifecycle rules for that: a process that writes records
 // there may not delete them.
-func (a *auditTool) pruneCommand() *cobra.Command {
+func (a *tool) pruneCommand() *cobra.Command {
 	var age, size string
 	cmd := &cobra.Command{
 		Use:   "prune",
@@ -63,7 +63,7 @@ func (a *auditTool) pruneCommand() *cobra.Command {
 }
 
 // repairCommand corrects where records are filed.
-func (a *auditTool) repairCommand() *cobra.Command {
+func (a *tool) repairCommand() *cobra.Command {
 	var days bool
 	cmd := &cobra.Command{
 		Use:   "repair --days",
