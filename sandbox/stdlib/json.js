@@ -92,7 +92,8 @@
       p.arrayPush(path, { __proto__: null, step: step(key, inArray), name: nameOf(v) });
       const array = p.isArray(v), names = p.keys(v);
       for (let i = 0; i < names.length; i++) {
-        const found = walk(v[names[i]], names[i], array);
+        const held = p.getOwnPropertyDescriptor(v, names[i])?.value; // a getter must not run again
+        const found = walk(held, names[i], array);
         if (found !== '') return found;
       }
       p.arraySplice(path, path.length - 1, 1);
