@@ -146,6 +146,13 @@ func TestHostileRegistry(t *testing.T) {
 				r.publish(t, "x", fmt.Sprintf("1.0.%d", i), append(all, "x", fmt.Sprintf("1.0.%d", i+1))...)
 			}
 		}, "more than"},
+		"twins": {func(t testing.TB, r *registry) { // each version needs two others in the same place
+			r.versions["x"] = map[string]map[string]any{}
+			for i := range 80 {
+				of := r.publish(t, "x", fmt.Sprintf("1.0.%d", i), "x", fmt.Sprintf("1.0.%d", i/2*2+2))
+				of["peerDependencies"] = map[string]string{"x": fmt.Sprintf("1.0.%d", i/2*2+3)}
+			}
+		}, "more than 50000 dependencies"},
 		"a thousand needs": {func(t testing.TB, r *registry) {
 			all := map[string]string{}
 			for i := range 1001 {

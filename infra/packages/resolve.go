@@ -30,6 +30,12 @@ const (
 	maxPackuments = 256 << 20 // of all descriptions together
 )
 
+// Bounds on the work that descriptions make. They are ten times what a thousand packages need.
+const (
+	maxNeeds    = 50_000    // dependencies of all packages, those that were replaced included
+	maxCompared = 5_000_000 // versions that are compared with a range
+)
+
 // A Registry is an npm registry.
 type Registry struct {
 	// URL is its address, http or https.
@@ -37,8 +43,9 @@ type Registry struct {
 	// HTTP asks it; the default follows no redirect and takes at most two minutes for an answer.
 	HTTP *http.Client
 
-	known map[string]*packument
-	read  int64 // bytes of all that is known
+	known    map[string]*packument
+	read     int64 // bytes of all that is known
+	compared int   // versions
 }
 
 // packument is a registry's description of a package. Each version is a [release], decoded when it is chosen.
@@ -122,9 +129,12 @@ func (r *Registry) resolve(ctx context.Context, l *lock) error {
 	}
 	add("", l.Packages[""].Dependencies)
 	kept := map[string]bool{} // places whose packages stay: what they need may have been replaced
-	for ; len(queue) > 0; queue = queue[1:] {
+	for seen := 1; len(queue) > 0; queue, seen = queue[1:], seen+1 {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if seen+len(queue) > maxNeeds {
+			return fmt.Errorf("these packages have more than %d dependencies", maxNeeds)
 		}
 		n := queue[0]
 		name, wanted := n.name, n.wanted
@@ -207,6 +217,9 @@ func (r *Registry) choose(ctx context.Context, name, wanted string) (string, *re
 	if latest := p.Tags["latest"]; fits(latest, in) && p.Versions[latest] != nil {
 		version = latest
 	} else if version = p.Tags[cmp.Or(wanted, "latest")]; version == "" {
+		if r.compared += len(p.Versions); r.compared > maxCompared {
+			return "", nil, fmt.Errorf("these packages have more than %d versions to choose from", maxCompared)
+		}
 		version = p.highest(in)
 	}
 	if version == "" {
