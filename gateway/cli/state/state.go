@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	"github.com/airlock-run/airlock/gateway/wiring"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 	"github.com/airlock-run/airlock/infra/state/transfer"
 )
 
@@ -81,6 +82,9 @@ func run(ctx context.Context, con terminal.Console, from, to string, resume bool
 	if !settings.IsShared(from) && !settings.IsBucket(from) {
 		if _, err := os.Stat(from); err != nil {
 			return exit.With(exit.Usage, fmt.Errorf("FROM: %w", err))
+		}
+		if !sqlitestate.Exists(from) {
+			return exit.With(exit.Usage, fmt.Errorf("FROM: the folder %s holds no state", terminal.OneLine(from)))
 		}
 	}
 	endpoint := con.Getenv("S3_ENDPOINT")

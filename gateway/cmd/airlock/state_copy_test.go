@@ -32,6 +32,7 @@ func TestStateCopyCommand(t *testing.T) {
 		{"resumes", []string{from, to, "--resume"}, 0, "anchors    1"},
 		{"refuses itself", []string{from, from}, 2, "the same"},
 		{"refuses what does not exist", []string{from + "x", to}, 2, "FROM"},
+		{"refuses what is no state", []string{dir, to + "2"}, 2, "holds no state"},
 		{"hides passwords", []string{from, "postgres://u:hunter2@127.0.0.1:1/d"}, exitPlatform, "postgres://127.0.0.1:1/d"},
 		{"refuses other stores", []string{from, "mysql://u:hunter2@h/d"}, 2, "postgres://user@host/database"},
 	} {
@@ -39,5 +40,8 @@ func TestStateCopyCommand(t *testing.T) {
 		if code != c.code || !strings.Contains(out+errs, c.says) || strings.Contains(out+errs, "hunter2") {
 			t.Errorf("%s: %d\n%s%s", c.name, code, out, errs)
 		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "state.db")); err == nil {
+		t.Error("a state was made in the folder that should have been copied")
 	}
 }

@@ -23,6 +23,15 @@ import (
 
 const fileName = "state.db"
 
+// Exists reports whether a folder holds a state or anchors: Open makes a state where there is none.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, fileName))
+	if err != nil {
+		_, err = os.Stat(filepath.Join(dir, anchorsFolder))
+	}
+	return err == nil
+}
+
 // A Store is the state of one deployment. It is safe for concurrent use.
 type Store struct {
 	*database
