@@ -229,5 +229,5 @@ func (r *RemoteTools) List(c *fiber.Ctx) error {
 // Declarations serves GET /api/tools.d.ts: the globals of code as TypeScript declarations, the tools included.
 func (r *RemoteTools) Declarations(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, "application/typescript; charset=utf-8")
-	return c.SendString(declarations.For(r.Permitted(c.UserContext(), r.all(), api.CallerOf(c))))
+	return c.SendString(r.declared.For(r.Permitted(c.UserContext(), r.all(), api.CallerOf(c))))
 }

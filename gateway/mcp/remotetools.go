@@ -11,6 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/gateway/declarations"
 	"github.com/airlock-run/airlock/gateway/semaphore"
 )
 
@@ -39,6 +40,8 @@ type RemoteTools struct {
 	// Calls are the turns of executions at the tools that Source calls. A server that hangs holds only the turns of those
 	// who call it. Required with a Source.
 	Calls *semaphore.Fair
+
+	declared declarations.Cache
 }
 
 // CallsOfOne is how many tools of servers that are commands one caller may call at once.
