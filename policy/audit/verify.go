@@ -10,8 +10,8 @@ import (
 
 // A Verifier checks the chains of any number of writers. Call [Verifier.Pruned] and [Verifier.Bounds] first for what is
 // known about the writers, then [Verifier.Line] once for every record, in any order, then [Verifier.Report]. Records
-// that arrive in the order of their chain are not kept; others are kept until their predecessors arrive. A Verifier is
-// not safe for concurrent use.
+// that arrive in the order of their chain are not kept. Of others the ends of each run are kept until their
+// predecessors arrive. A Verifier is not safe for concurrent use.
 type Verifier struct {
 	key    []byte
 	chains map[string]*chain
@@ -25,11 +25,11 @@ func NewVerifier(key []byte) *Verifier {
 
 // chain is the state of one writer.
 type chain struct {
-	next    int64          // the record that should come
-	last    link           // the one before it
-	waiting map[int64]link // records that came too early
-	came    bool           // any record did
-	file    string         // the ordered file being read, and the highest number in it
+	next    int64   // the record that should come
+	last    link    // the one before it
+	waiting waiting // records that came too early
+	came    bool    // any record did
+	file    string  // the ordered file being read, and the highest number in it
 	newest  int64
 	gaps    gaps
 	// promises are the statements of anchors about the chain.
@@ -64,9 +64,19 @@ type gaps struct {
 	// farthest has, for each gap in the order of their beginnings, the one that reaches farthest of those up to it. It is
 	// made when gaps are looked for.
 	farthest []int
+	last     map[int64]bool // the ends
 }
 
-func (g *gaps) add(gap Gap) { g.all, g.farthest = append(g.all, gap), nil }
+func (g *gaps) add(gap Gap) {
+	g.all, g.farthest = append(g.all, gap), nil
+	if g.last == nil {
+		g.last = map[int64]bool{}
+	}
+	g.last[gap.Seq] = true
+}
+
+// ends reports whether a gap ends with a record.
+func (g *gaps) ends(seq int64) bool { return g.last[seq] }
 
 // covering returns a gap that includes a record; of several, the one that reaches farthest.
 func (g *gaps) covering(seq int64) (Gap, bool) {
@@ -95,7 +105,7 @@ func (g *gaps) covering(seq int64) (Gap, bool) {
 func (v *Verifier) chain(writer string) *chain {
 	c := v.chains[writer]
 	if c == nil {
-		c = &chain{next: 1, last: link{sound: true}, waiting: map[int64]link{}}
+		c = &chain{next: 1, last: link{sound: true}, waiting: newWaiting()}
 		v.chains[writer] = c
 	}
 	return c
@@ -147,17 +157,18 @@ func (v *Verifier) Line(line []byte, place, file string) (Sealed, error) {
 	}
 	c := v.chain(s.Chain.Writer)
 	l := link{s.Chain.Seq, s.Chain.Hash, s.Chain.Prev, s.ID, s.Chain.PrevID, place, err == nil}
-	switch old, came := c.waiting[l.seq]; {
+	sound := c.waiting.sound(l.seq)
+	switch {
 	case l.seq < c.next:
 		if _, pruned := c.gaps.covering(l.seq); err == nil && !pruned {
 			p.Fault, p.Detail = Duplicated, "its place in the chain was there before"
 			v.report.add(p)
 		}
 		return s, err
-	case came && err != nil:
+	case err != nil && (sound || c.waiting.altered(l.seq)):
 		return s, err // the altered line claims a place that another record has
-	case came && old.sound:
-		p.Fault, p.Detail = Duplicated, fmt.Sprintf("%s at %s has the same place in the chain", old.id, old.place)
+	case sound:
+		p.Fault, p.Detail = Duplicated, "another record has the same place in the chain"
 		v.report.add(p)
 		return s, err
 	}
@@ -169,23 +180,23 @@ func (v *Verifier) Line(line []byte, place, file string) (Sealed, error) {
 		v.report.add(p)
 	}
 	c.newest, c.came = max(c.newest, l.seq), true
-	c.waiting[l.seq] = l
+	if l.seq == c.next {
+		v.join(s.Chain.Writer, c, run{l, l})
+	} else {
+		v.wait(s.Chain.Writer, c, l)
+	}
 	v.advance(s.Chain.Writer, c)
 	return s, err
 }
 
 // advance processes the records that are next.
 func (v *Verifier) advance(writer string, c *chain) {
-	for len(c.waiting) > 0 {
-		l, ok := c.waiting[c.next]
-		if !ok {
-			if !c.skip() {
-				return
-			}
-			continue
+	for len(c.waiting.begin) > 0 {
+		if next := c.waiting.take(c.next); next != nil {
+			v.join(writer, c, *next)
+		} else if !c.skip() {
+			return
 		}
-		delete(c.waiting, c.next)
-		v.join(writer, c, l)
 	}
 }
 
@@ -199,26 +210,37 @@ func (c *chain) skip() bool {
 	return ok
 }
 
-// join compares a record with its predecessor and with the head.
-func (v *Verifier) join(writer string, c *chain, l link) {
-	p := Problem{Fault: Altered, ID: c.last.id, Writer: writer, Seq: l.seq - 1, Place: c.last.place}
-	if l.sound && c.last.sound && l.prev != c.last.hash {
-		p.Detail = fmt.Sprintf("it is not the record that %s was chained to", l.id)
-		if c.last.id == "" {
-			p.ID, p.Seq, p.Place, p.Detail = l.id, l.seq, l.place, "it is not chained to the record before it"
-		}
-		v.report.add(p)
+// join adds a run to the chain.
+func (v *Verifier) join(writer string, c *chain, r run) {
+	v.follows(writer, c.last, r.first)
+	v.placed(writer, c, r.first)
+	c.last, c.next = r.last, r.last.seq+1
+}
+
+// follows compares a record with its predecessor.
+func (v *Verifier) follows(writer string, last, l link) {
+	if !l.sound || !last.sound || l.prev == last.hash {
+		return
 	}
+	p := Problem{Fault: Altered, ID: last.id, Writer: writer, Seq: l.seq - 1, Place: last.place}
+	p.Detail = fmt.Sprintf("it is not the record that %s was chained to", l.id)
+	if last.id == "" {
+		p.ID, p.Seq, p.Place, p.Detail = l.id, l.seq, l.place, "it is not chained to the record before it"
+	}
+	v.report.add(p)
+}
+
+// placed compares a record with the head and with anchors.
+func (v *Verifier) placed(writer string, c *chain, l link) {
 	if c.known && l.seq == c.from.Seq && l.sound && l.hash != c.from.Hash {
-		p.ID, p.Seq, p.Place, p.Detail = l.id, l.seq, l.place, "it is not the record that the writer's head names"
-		v.report.add(p)
+		v.report.add(Problem{Fault: Altered, ID: l.id, Writer: writer, Seq: l.seq, Place: l.place,
+			Detail: "it is not the record that the writer's head names"})
 	}
 	if c.known && l.seq > c.to.Seq {
 		v.report.add(Problem{Fault: Unknown, ID: l.id, Writer: writer, Seq: l.seq, Place: l.place,
 			Detail: "the writer's state ends before this record"})
 	}
 	v.promised(c, l)
-	c.last, c.next = l, l.seq+1
 }
 
 // Report returns the conclusions. anchored says that the store called Bounds for every writer that it knows. A chain
@@ -229,15 +251,11 @@ func (v *Verifier) Report(anchored bool) Report {
 		if c.came {
 			v.report.Writers++
 		}
-		for _, early := range slices.Sorted(maps.Keys(c.waiting)) {
-			next, waits := c.waiting[early]
-			if !waits || early < c.next {
-				continue
+		for _, early := range c.waiting.firsts() {
+			if next := c.waiting.begin[early]; next != nil && early >= c.next {
+				v.missing(writer, c, early, Missing, next.first.prevID)
+				v.advance(writer, c)
 			}
-			v.missing(writer, c, early, Missing, next.prevID)
-			v.join(writer, c, next)
-			delete(c.waiting, early)
-			v.advance(writer, c)
 		}
 		switch {
 		case c.known && c.next <= c.from.Seq:
