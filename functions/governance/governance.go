@@ -6,10 +6,6 @@ import (
 	"encoding/json"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
-
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -153,7 +149,7 @@ func Hash(b []byte) string {
 
 // Encode returns v as JSON. Callers pass only types whose encoding cannot fail; if one fails nevertheless, it is null.
 func Encode(v any) json.RawMessage {
-	b, err := jsonv2.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	b, err := audit.Encode(v)
 	if err != nil {
 		return json.RawMessage("null")
 	}

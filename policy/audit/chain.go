@@ -78,7 +78,7 @@ func seal(r Record, last Head, key []byte) (s Sealed, size int, err error) {
 	}
 	r.Time = r.Time.UTC()
 	r.Chain = Chain{Writer: last.Writer, Seq: last.Seq + 1, Prev: last.Hash, PrevID: last.ID}
-	doc, err := r.JSON()
+	doc, err := Encode(r)
 	if err != nil {
 		return Sealed{}, 0, fmt.Errorf("encode record %s: %w", r.ID, err)
 	}
@@ -104,10 +104,10 @@ func seal(r Record, last Head, key []byte) (s Sealed, size int, err error) {
 	return Sealed{ID: r.ID, Day: Day(r.ID, r.Time), Time: r.Time, Chain: r.Chain, Line: line}, len(line), nil
 }
 
-// JSON encodes a record as encoding/json does, but in one pass, and without writing <, > and & with six characters: a
-// journal has the values that others sent, a megabyte of them.
-func (r Record) JSON() ([]byte, error) {
-	return jsonv2.Marshal(r, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+// Encode encodes a record, or a part of one, as encoding/json does, but in one pass, and without writing <, > and &
+// with six characters: a journal has the values that others sent, a megabyte of them.
+func Encode(v any) ([]byte, error) {
+	return jsonv2.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 }
 
 // Unseal parses the outline of a stored line and verifies its hash and, given a key, its HMAC. With ErrAltered it still

@@ -11,10 +11,6 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
-
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -185,7 +181,7 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	sum := sha256.Sum256([]byte(source))
 	rec.CodeSHA256, rec.CodeBytes, rec.Language = hex.EncodeToString(sum[:]), len(source), q.MainLanguage()
 	if keepCode {
-		request, err := jsonv2.Marshal(q, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+		request, err := audit.Encode(q)
 		if err != nil {
 			return fmt.Errorf("encode the request for its record: %w", err)
 		}

@@ -56,7 +56,7 @@ func NewFunction(link io.ReadWriter) *Function {
 // Append sends a record to the owner together with the end of the answer. The owner stores it, or withholds the
 // answer.
 func (f *Function) Append(_ context.Context, r audit.Record) error {
-	record, err := r.JSON()
+	record, err := audit.Encode(r)
 	if err != nil {
 		return fmt.Errorf("encode the record %.40s: %w", r.ID, err)
 	}

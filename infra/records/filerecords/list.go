@@ -10,9 +10,6 @@ import (
 	"slices"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 	"golang.org/x/sys/unix"
 
 	"github.com/airlock-run/airlock/policy/audit"
@@ -222,6 +219,6 @@ func mentions(line []byte, value string) bool {
 	if bytes.Contains(line, quoted) { // as older versions wrote it, or without <, > and &
 		return true
 	}
-	plain, err := jsonv2.Marshal(value, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	plain, err := audit.Encode(value)
 	return err == nil && !bytes.Equal(plain, quoted) && bytes.Contains(line, plain)
 }
