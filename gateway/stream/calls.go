@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"sync"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -47,11 +50,7 @@ func (c *calls) call(ctx context.Context, tool string, params json.RawMessage) (
 	c.waiting[seq] = w
 	c.mu.Unlock()
 	defer c.drop(seq)
-	body, err := json.Marshal(struct {
-		Seq    int             `json:"seq"`
-		Tool   string          `json:"tool"`
-		Params json.RawMessage `json:"params"`
-	}{seq, tool, params})
+	body, err := callEvent(seq, tool, params)
 	if err != nil {
 		return nil, errors.New("the parameters are not valid JSON")
 	}
@@ -64,6 +63,16 @@ func (c *calls) call(ctx context.Context, tool string, params json.RawMessage) (
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// callEvent returns the data of an event, which is one line whatever the parameters are. It takes one pass over them,
+// and writes < as it is: the calls of an execution may have 50 MB of parameters.
+func callEvent(seq int, tool string, params json.RawMessage) ([]byte, error) {
+	return jsonv2.Marshal(struct {
+		Seq    int             `json:"seq"`
+		Tool   string          `json:"tool"`
+		Params json.RawMessage `json:"params"`
+	}{seq, tool, params}, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 }
 
 func (c *calls) drop(seq int) {

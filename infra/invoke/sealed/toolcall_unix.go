@@ -11,6 +11,9 @@ import (
 	"net"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"github.com/airlock-run/airlock/policy/toolinput"
 )
 
@@ -118,7 +121,8 @@ func AnswerTool(
 	}
 	if kind == kindRound {
 		var r round
-		if err := json.Unmarshal(params, &r); err != nil || len(r.Params) > maxToolParams {
+		err := jsonv2.Unmarshal(params, &r, jsonv1.DefaultOptionsV1()) // in one pass
+		if err != nil || len(r.Params) > maxToolParams {
 			return fmt.Errorf("a tool call: %w", ErrProtocol)
 		}
 		params, ctx = r.Params, toolinput.With(ctx, r.Round)
