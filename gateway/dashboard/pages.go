@@ -54,6 +54,7 @@ type Handlers struct {
 	docs       console.Page
 	sessions   *console.Sessions
 	reports    console.Reports
+	pages      openPages
 }
 
 // New returns Handlers.
