@@ -50,6 +50,15 @@ func TestModulesFindTheirFiles(t *testing.T) {
 			"node_modules/p/lib/x.mjs", "import { createRequire } from 'node:module'\n"+
 				"const require = createRequire(import.meta.url)\nexport const x = require('./b.cjs')",
 			"node_modules/p/lib/b.cjs", "module.exports = 'b'")},
+		{"the factory of a UMD module", "import p from 'p'; [p.a, p.b]", `["a","/b.js"]`, files("node_modules/p/index.js",
+			"(function (factory) { if (typeof module === 'object') { const v = factory(require, exports);\n"+
+				"if (v !== undefined) module.exports = v } else define(['require', 'exports', './lib/a'], factory) })"+
+				"(function (require, exports) { exports.a = require('./lib/a').a; exports.b = require('./b').b })",
+			"node_modules/p/lib/a.js", "exports.a = 'a'", "node_modules/p/b.js", "exports.b = '/b.js'")},
+		{"the factory of a minified UMD module", "import p from 'p'; p.a", `"ab"`, files("node_modules/p/index.js",
+			"!function(n){if(typeof module=='object'){var e=n(require,exports);e!==void 0&&(module.exports=e)}else "+
+				"define([\"require\",\"exports\",\"./a\",\"./b\"],n)}(function(n,e){e.a=n(\"./a\")+n(\"./b\")})",
+			"node_modules/p/a.js", "module.exports = 'a'", "node_modules/p/b.js", "module.exports = 'b'")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := run(t, e, sandbox.Script{Code: c.code, Files: c.files}, grants)

@@ -321,7 +321,7 @@ func (r importer) builder() *run {
 // that loses its access to files opens them before, with [Engine.OpenPackages].
 
 // packagesMagic changes with how packages are bundled and evaluated.
-const packagesMagic = "airlock packages 4\n"
+const packagesMagic = "airlock packages 5\n"
 
 // packageImage returns the file of the image under a key. Its name is the hash of what the image depends on: the engine
 // and its library, how packages are evaluated, their integrity, and what the grants let them observe.

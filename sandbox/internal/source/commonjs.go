@@ -96,6 +96,50 @@ func createdRequire(tokens []token, i int) int {
 	return 0
 }
 
+// factoryCall finds what may be the call of a UMD module's factory.
+var factoryCall = regexp.MustCompile(`[\w$]\s*\(\s*require\s*,\s*exports\s*[,)]`)
+
+// withFactories returns the text of a module whose UMD factory, which is called as factory(require, exports), is passed
+// a require that knows what the module requires: esbuild resolves no calls of a parameter. Calls of require and the
+// dependencies of define spell out what the module requires.
+func withFactories(text, name string, files map[string][]byte) string {
+	if !factoryCall.MatchString(text) {
+		return text
+	}
+	tokens := significant(text)
+	var out strings.Builder
+	done := 0
+	for i := range tokens {
+		called := at(tokens, i).kind == js.IdentifierToken && textsAt(tokens, i+1, "(", "require", ",", "exports")
+		if end := at(tokens, i+5); !called || end.kind != js.CloseParenToken && end.kind != js.CommaToken {
+			continue
+		}
+		if i > 0 && tokens[i-1].text == "function" {
+			continue
+		}
+		calls := append(dependencies(tokens), tokens...)
+		out.WriteString(text[done:tokens[i+2].from] + requireTable(calls, "require", name, files))
+		done = tokens[i+2].to
+	}
+	return out.String() + text[done:]
+}
+
+// dependencies returns calls of require for what the first define(["require", "exports", …]) lists.
+func dependencies(tokens []token) (calls []token) {
+	for i := range tokens {
+		if !textsAt(tokens, i, "define", "(", "[") || at(tokens, i+3).kind != js.StringToken {
+			continue
+		}
+		for i += 3; at(tokens, i).kind == js.StringToken; i += 2 {
+			if text := tokens[i].text; !slices.Contains([]string{"require", "exports", "module"}, text[1:len(text)-1]) {
+				calls = append(calls, token{text: "require"}, token{text: "("}, tokens[i], token{kind: js.CloseParenToken})
+			}
+		}
+		return calls
+	}
+	return nil
+}
+
 // requireTable returns a function that requires what calls of called spell out as esbuild resolves it, and other names
 // as the code runs.
 func requireTable(tokens []token, called, name string, files map[string][]byte) string {

@@ -53,7 +53,8 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 				files = b.source.from.Files
 			}
 			b.noteResolved(text, a.Path, files)
-			text = withResolved(withoutOwnRequire(text, a.Path, files), a.Path, files)
+			text = withFactories(withoutOwnRequire(text, a.Path, files), a.Path, files)
+			text = withResolved(text, a.Path, files)
 		}
 	}
 	if loader == api.LoaderJSON && tooDeep(text) {
