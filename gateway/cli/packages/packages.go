@@ -178,8 +178,11 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string, allo
 	if err != nil {
 		return err
 	}
-	refusable := keptFindings(store, next, allowed)
+	refusable, tried := keptFindings(store, next, allowed), unchanged(store, next)
 	for _, p := range process.ImportedPackages(next) {
+		if tried[p.Name] {
+			continue
+		}
 		note, err := tryPackage(ctx, engine, p, refusable[p.Name])
 		if err != nil {
 			return errors.Join(err, engine.Close(ctx))
@@ -199,16 +202,25 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string, allo
 // keptFindings names the packages of next whose findings do not keep them out: those that are added now, if allowed,
 // and those that were allowed earlier and are still the same.
 func keptFindings(earlier, next *packages.Store, allowed bool) map[string]bool {
-	same := map[string]bool{}
-	for _, p := range earlier.List() {
-		same[p.Integrity] = true
-	}
-	kept := map[string]bool{}
+	same, kept := unchanged(earlier, next), map[string]bool{}
 	for _, p := range next.List() {
 		added := p.Note.Level == "" // the note of a package that is added has no findings yet
-		kept[p.Name] = added && allowed || len(p.Note.Findings) > 0 && same[p.Integrity]
+		kept[p.Name] = added && allowed || len(p.Note.Findings) > 0 && same[p.Name]
 	}
 	return kept
+}
+
+// unchanged names the packages of next that were tried when they were added, that are not added now, and that have the
+// same content as then, with all that they depend on.
+func unchanged(earlier, next *packages.Store) map[string]bool {
+	integrity, same := map[string]string{}, map[string]bool{}
+	for _, p := range earlier.List() {
+		integrity[p.Name] = p.Integrity
+	}
+	for _, p := range next.List() {
+		same[p.Name] = p.Note.Level != "" && integrity[p.Name] == p.Integrity
+	}
+	return same
 }
 
 // openEngine opens the engine that the deployment runs, with its cache folder.

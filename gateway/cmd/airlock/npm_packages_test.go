@@ -122,7 +122,15 @@ func TestNpmPackages(t *testing.T) {
 	again := registrytest.New(t)
 	again.Publish(t, "later", "1.0.0", "index.js", "module.exports = 7")
 	environment[2] = "npm_config_registry=" + again.URL
-	want("later@1.0.0", "packages", "add", "later")
+	notes := filepath.Join(folder, "airlock.json") // a package with the same content is not tried again
+	text, err := os.ReadFile(notes)
+	if err == nil {
+		err = os.WriteFile(notes, []byte(strings.Replace(string(text), "it draws random numbers", "it drew", 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("each run evaluates it: it drew while it loads", "packages", "add", "later")
 	want("later@1.0.0", "packages", "remove", "draws")
 	hangUp := func() {
 		t.Helper()
