@@ -245,7 +245,7 @@ var hostArguments = map[string][]string{
 	"crypto.toJwk":     {"'RSA', 1, key('rsa')", "'RSA', 1, key('giant')"},
 	"crypto.rsaParams": {"1, key('rsa')", "1, key('lopsided')"},
 
-	"zip.open": {"'gzip'", "'deflate', 9", "'brotli'", "'deflate-raw'"},
+	"zip.open": {"'gzip'", "'deflate', 9", "'brotli'", "'deflate-raw'", "'deflate', 9, noise(FULL, 4)"},
 	"zip.write": {"$sync('zip.open', 'gzip'), buf(9), 1", "$sync('zip.open', 'deflate'), noise(FULL, 4), 0",
 		"$sync('zip.open', 'brotli'), noise(FULL, 4), 1", "$sync('zip.open', 'gzip'), noise(FULL), 0",
 		"$sync('zip.open', 'brotli'), noise(FULL, 4), 2", "$sync('zip.open', 'gzip', 9), noise(FULL), 2"},
@@ -289,7 +289,8 @@ var hostArguments = map[string][]string{
 		"'deflate', 9, 1 << 30, noise(FULL, 4)", "'inflate-raw', 0, 1 << 30, cycle(FULL, 0, 0, 0, 255, 255)",
 		"'gunzip', 0, 1 << 30, zipped('gzip', buf(4 * M))", "'brotli-decompress', 0, 1 << 30, cycle(FULL, 0x0b, 0x06)",
 		"'unzip', 0, 1 << 30, noise(FULL)", "'gunzip', 0, 1 << 30, zipped('gzip', buf(4 * M)), 1",
-		"'brotli-decompress', 0, 1 << 30, cycle(FULL, 0x0b, 0x06), 1"},
+		"'brotli-decompress', 0, 1 << 30, cycle(FULL, 0x0b, 0x06), 1", "'deflate', 9, M, buf(9), 0, noise(FULL, 4)",
+		"'inflate', 0, M, buf(9), 0, noise(FULL, 4)", "'inflate-raw', 0, M, zipped('deflate-raw', buf(9)), 0, buf(FULL)"},
 
 	"fs.stat":     {"'/a'", "str(FULL)"},
 	"fs.read":     {"'/big'", "str(1024, '/a')", "'/big', 5, 2 ** 31 - 1", "'/a', -1, -1"},

@@ -12,19 +12,26 @@
     BROTLI_OPERATION_PROCESS: 0, BROTLI_OPERATION_FLUSH: 1, BROTLI_OPERATION_FINISH: 2, BROTLI_OPERATION_EMIT_METADATA: 3, BROTLI_PARAM_MODE: 0, BROTLI_PARAM_QUALITY: 1, BROTLI_PARAM_LGWIN: 2, BROTLI_PARAM_SIZE_HINT: 5, BROTLI_MIN_QUALITY: 0, BROTLI_MAX_QUALITY: 11, BROTLI_DEFAULT_QUALITY: 11,
   };
 
-  const codes = { Z_DATA_ERROR: -3, Z_BUF_ERROR: -5 };
+  const codes = { Z_NEED_DICT: 2, Z_DATA_ERROR: -3, Z_BUF_ERROR: -5 };
   // levelOf returns the level of zlib, or the quality of brotli, that options ask for.
   const levelOf = (format, options) => {
     const brotli = format.startsWith('brotli'), level = brotli ? options?.params?.[1] ?? 11 : options?.level ?? -1;
     if (!Number.isInteger(level) || level < -1 || level > (brotli ? 11 : 9)) throw internal.nodeOutOfRange('options.level', '>= -1 and <= 9', level);
     return level;
   };
+  // dictionaryOf returns the bytes of the dictionary of options, for the formats that have one.
+  const dictionaryOf = (format, options) => {
+    const d = options?.dictionary;
+    if (d === undefined || format.startsWith('brotli')) return undefined;
+    if (!ArrayBuffer.isView(d) && !internal.isBuffer(d)) throw internal.nodeWrongType('options.dictionary', 'an instance of Buffer, TypedArray, DataView, or ArrayBuffer', d);
+    return format.startsWith('g') ? undefined : internal.isBuffer(d) ? d : internal.bufferOf(new Uint8Array(d.buffer, d.byteOffset, d.byteLength));
+  };
   const run = (format, input, options) => {
     const bytes = typeof input === 'string' ? Buffer.from(input) : ArrayBuffer.isView(input) ? input : internal.isBuffer(input) ? new Uint8Array(input) : undefined;
     if (bytes === undefined) throw internal.nodeWrongType('buffer', 'of type string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer', input);
     const most = Math.min(options?.maxOutputLength ?? 0x7fffffff, 0x7fffffff) | 0;
     const partial = options?.finishFlush === undefined || options.finishFlush === constants.Z_FINISH || format.startsWith('brotli') ? 0 : 1;
-    const out = internal.sync('zlib', format, levelOf(format, options), most, internal.bufferOf(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)), partial);
+    const out = internal.sync('zlib', format, levelOf(format, options), most, internal.bufferOf(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)), partial, dictionaryOf(format, options));
     if (internal.isBuffer(out)) return Buffer.from(out);
     if (out[0] === 'ERR_BUFFER_TOO_LARGE') throw nodeError(RangeError, out[0], `Cannot create a Buffer larger than ${most} bytes`);
     const e = nodeError(Error, out[0], out[1]);
@@ -64,6 +71,7 @@
       if (!(this instanceof C)) return new C(options);
       Transform.call(this, options);
       internal.define(this, inputs, []);
+      dictionaryOf(format, options);
       internal.define(this, settings, options);
       this.bytesWritten = 0;
       this._chunkSize = options?.chunkSize ?? constants.Z_DEFAULT_CHUNK;
@@ -76,7 +84,7 @@
     // compress gives a stream that was flushed the input since then. After the last input it is closed.
     const compress = (s, then) => {
       const part = concat(s[inputs].splice(0));
-      if (s[opened] === undefined) internal.define(s, opened, internal.sync('zip.open', format, levelOf(format, s[settings])));
+      if (s[opened] === undefined) internal.define(s, opened, internal.sync('zip.open', format, levelOf(format, s[settings]), dictionaryOf(format, s[settings])));
       const out = Buffer.from(internal.sync('zip.write', s[opened], internal.bufferOf(new Uint8Array(part.buffer, part.byteOffset, part.byteLength)), then));
       if (then === 1) internal.define(s, opened, undefined);
       return out;

@@ -107,8 +107,8 @@ type packing struct {
 }
 
 // packingOf returns the compression of a format at a level of zlib or a quality of brotli; -1 is the format's
-// default.
-func packingOf(format string, level int) (packing, bool) {
+// default. Formats other than gzip and brotli take a dictionary.
+func packingOf(format string, level int, dictionary []byte) (packing, bool) {
 	p := packing{room: deflateRoom, weight: deflateWork, size: hostops.MinPiece}
 	if level > 6 {
 		p.weight = deflateWorkBest
@@ -118,9 +118,17 @@ func packingOf(format string, level int) (packing, bool) {
 	case "gzip":
 		p.open = func(w io.Writer) flusher { return deflate.NewGzip(w, level) }
 	case "deflate":
-		p.open = func(w io.Writer) flusher { return deflate.NewZlib(w, level) }
+		p.open = func(w io.Writer) flusher {
+			z := deflate.NewZlib(w, level)
+			z.Preset(dictionary)
+			return z
+		}
 	case "deflate-raw":
-		p.open = func(w io.Writer) flusher { return deflate.NewWriter(w, level) }
+		p.open = func(w io.Writer) flusher {
+			z := deflate.NewWriter(w, level)
+			z.Preset(dictionary)
+			return z
+		}
 	case "brotli":
 		quality := min(max(level, 0), maxBrotli)
 		p = packing{room: brotliRoom, weight: brotliWork, size: brotliBlock}
@@ -153,8 +161,8 @@ type compressor struct {
 	out hostops.Buffer
 }
 
-// zipOpen answers zip.open(format, level): it opens a compression stream and returns its number. Without a level it has
-// the format's default.
+// zipOpen answers zip.open(format, level, dictionary or nothing): it opens a compression stream and returns its number.
+// Without a level it has the format's default.
 func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if len(streamsOf(c).compressors.byID) >= maxCompressors {
 		return 0, hostops.Throwf("QuotaExceededError", "more than %d compression streams are open", maxCompressors)
@@ -167,7 +175,11 @@ func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if !given && format == "brotli" {
 		level = maxBrotli
 	}
-	p, ok := packingOf(format, int(level))
+	dictionary, err := dictionaryOf(c, a[2])
+	if err != nil {
+		return 0, err
+	}
+	p, ok := packingOf(format, int(level), dictionary)
 	if !ok || level < -1 || level > 11 {
 		return 0, hostops.ErrForged
 	}

@@ -16,9 +16,9 @@ import (
 // maxInflated bounds what one call unpacks. The guest's memory and Node's maxOutputLength bound it further.
 const maxInflated = 128 << 20
 
-// zlibOp answers zlib(format, level, most, data, partial): it returns bytes, or the code and the text of an error. If
-// partial is not 0, compressed data that ends too early is no error. It stops as soon as the output is more than was
-// asked for, or than there is memory for.
+// zlibOp answers zlib(format, level, most, data, partial, dictionary or nothing): it returns bytes, or the code and the
+// text of an error. If partial is not 0, compressed data that ends too early is no error. It stops as soon as the
+// output is more than was asked for, or than there is memory for.
 func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	format, _ := c.Word(a[0], 32)
 	level, ok := a[1].Int()
@@ -30,8 +30,12 @@ func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if err != nil {
 		return 0, err
 	}
+	dictionary, err := dictionaryOf(c, a[5])
+	if err != nil {
+		return 0, err
+	}
 	var out []byte
-	if p, ok := packingOf(format, int(level)); ok {
+	if p, ok := packingOf(format, int(level), dictionary); ok {
 		if out, err = pack(c, p, data); err != nil {
 			return 0, err
 		}
@@ -40,7 +44,7 @@ func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		}
 	} else {
 		metered := &meteredReader{c: c, b: data}
-		out, err = unpack(c, metered, format, min(int(most), maxInflated))
+		out, err = unpack(c, metered, format, dictionary, min(int(most), maxInflated))
 		if partial, _ := a[4].Int(); partial != 0 && errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
@@ -58,7 +62,19 @@ func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	case errors.Is(err, hostops.ErrForged):
 		return 0, err
 	}
-	return c.NewJSON(zlibError(format, err))
+	return c.NewJSON(zlibError(format, dictionary, err))
+}
+
+// dictionaryOf returns the bytes of a dictionary that is given, and pays for its checksum.
+func dictionaryOf(c *hostops.Call, v quickjs.Value) ([]byte, error) {
+	if v == quickjs.Undefined {
+		return nil, nil
+	}
+	dictionary, err := c.View(v)
+	if err == nil {
+		err = c.Work(len(dictionary))
+	}
+	return dictionary, err
 }
 
 // errTooLarge reports that an output is longer than it may be.
@@ -115,7 +131,7 @@ func (m *meteredReader) ReadByte() (byte, error) {
 	return b, nil
 }
 
-func unpack(c *hostops.Call, from *meteredReader, format string, most int) ([]byte, error) {
+func unpack(c *hostops.Call, from *meteredReader, format string, dictionary []byte, most int) ([]byte, error) {
 	data := from.b
 	if format == "unzip" {
 		format = "inflate"
@@ -143,9 +159,9 @@ func unpack(c *hostops.Call, from *meteredReader, format string, most int) ([]by
 		}
 		src = members
 	case "inflate":
-		src, err = zlib.NewReader(from)
+		src, err = zlib.NewReaderDict(from, dictionary)
 	case "inflate-raw":
-		src = flate.NewReader(from)
+		src = flate.NewReaderDict(from, dictionary)
 	case "brotli-decompress":
 		src = brotli.NewReader(from)
 	default:
@@ -198,12 +214,16 @@ func begins(format string, data []byte) bool {
 }
 
 // zlibError returns code and text of an error in zlib's wording.
-func zlibError(format string, err error) [2]string {
+func zlibError(format string, dictionary []byte, err error) [2]string {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return [2]string{"Z_BUF_ERROR", "unexpected end of file"}
 	case format == "brotli-decompress":
 		return [2]string{"ERR__ERROR_FORMAT_PADDING_1", "Decompression failed"}
+	case errors.Is(err, zlib.ErrDictionary) && len(dictionary) == 0:
+		return [2]string{"Z_NEED_DICT", "Missing dictionary"}
+	case errors.Is(err, zlib.ErrDictionary):
+		return [2]string{"Z_NEED_DICT", "Bad dictionary"}
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zlib.ErrHeader):
 		return [2]string{"Z_DATA_ERROR", "incorrect header check"}
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrChecksum):

@@ -52,6 +52,19 @@ func NewGzip(w io.Writer, level int) *Container {
 		}}
 }
 
+// Preset makes the input refer to a dictionary, as [Writer.Preset] does, and the header of the zlib format identify it.
+// The gzip format has none.
+func (c *Container) Preset(dictionary []byte) {
+	const has = 0x20
+	if len(c.header) != 2 || len(dictionary) == 0 {
+		return
+	}
+	c.Writer.Preset(dictionary)
+	header := binary.BigEndian.Uint16(c.header)&^0x1f | has
+	c.header = binary.BigEndian.AppendUint16(nil, header+31-header%31)
+	c.header = binary.BigEndian.AppendUint32(c.header, adler32.Checksum(dictionary))
+}
+
 func (c *Container) begin() error {
 	_, err := c.w.Write(c.header)
 	c.header = nil

@@ -72,6 +72,20 @@ func NewWriter(w io.Writer, n int) *Writer {
 	return z
 }
 
+// Preset makes the input refer to a dictionary, which the decoder must have, too. It comes before all input.
+func (z *Writer) Preset(dictionary []byte) {
+	if z.stores {
+		return
+	}
+	z.in = dictionary[max(len(dictionary)-windowSize, 0):]
+	for z.fill(); z.ahead >= minMatch; z.ahead-- {
+		z.add(z.at)
+		z.at++
+	}
+	z.at += z.ahead
+	z.start, z.insert, z.ahead = z.at, z.ahead, 0
+}
+
 // Write implements io.Writer.
 func (z *Writer) Write(p []byte) (int, error) {
 	z.in = p
