@@ -97,7 +97,7 @@ func createdRequire(tokens []token, i int) int {
 }
 
 // factoryCall finds what may be the call of a UMD module's factory.
-var factoryCall = regexp.MustCompile(`[\w$]\s*\(\s*require\s*,\s*exports\s*[,)]`)
+var factoryCall = lazyregexp.New(`[\w$]\s*\(\s*require\s*,\s*exports\s*[,)]`)
 
 // withFactories returns the text of a module whose UMD factory, which is called as factory(require, exports), is passed
 // a require that knows what the module requires: esbuild resolves no calls of a parameter. Calls of require and the
