@@ -35,6 +35,17 @@ var parsed = map[string]string{
 		"single-statement context",
 	"unparenthesized unary expression can't appear on the left-hand side of '**'": "Unary operator used immediately " +
 		"before exponentiation expression. Parenthesis must be used to disambiguate operator precedence",
+	"function name expected":                "Function statements require a function name",
+	"class statement requires a name":       "Unexpected token '{'",
+	"'super' is only valid in a method":     "'super' keyword unexpected here",
+	"import.meta only valid in module code": "Cannot use 'import.meta' outside a module",
+	"unsupported keyword: enum":             "Unexpected reserved word",
+	"a declaration in the head of a for-of loop can't have an initializer": "for-of loop variable declaration may not " +
+		"have an initializer.",
+	"a declaration in the head of a for-in loop can't have an initializer": "for-in loop variable declaration may not " +
+		"have an initializer.",
+	`"use strict" not allowed in function with default or destructuring parameter`: "Illegal 'use strict' directive in " +
+		"function with non-simple parameter list",
 	"invalid regular expression flags":              "Invalid regular expression flags",
 	"Octal literals are not allowed in strict mode": "Octal literals are not allowed in strict mode.",
 }

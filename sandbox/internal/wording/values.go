@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -18,15 +19,33 @@ var (
 	classStart = lazyregexp.New(`\bclass\s+([\pL_$][\pL\pN_$]*)`)
 	receiver   = lazyregexp.New(`^([\pL_$][\pL\pN_$]*)\s*` +
 		`(?:\??\.\s*#?[\pL_$][\pL\pN_$]*|\[[^\[\]]*\])\s*(?:[-+*/%&|^?<>]{0,3}=|\+\+|--)`)
-	assigns    = lazyregexp.New(`^(?:[-+/%^]|\*{1,2}|<<|>{2,3}|&{1,2}|\|{1,2}|\?\?)?=(?:[^=>]|$)`)
+	assigns  = lazyregexp.New(`^(?:[-+/%^]|\*{1,2}|<<|>{2,3}|&{1,2}|\|{1,2}|\?\?)?=(?:[^=>]|$)`)
+	written  = lazyregexp.New(`^#?[\pL_$][\pL\pN_$]*`)
+	onMember = lazyregexp.New(`^([^;=\n]*?)(?:\.([\pL_$][\pL\pN_$]*)|\[(?:["']([^"'\\]*)["']|([0-9]+))\])\s*` +
+		`(?:[-+*/%&|^?<>]{0,3}=[^=>]|\+\+|--)`)
 	deletes    = lazyregexp.New(`\bdelete\s+([\pL_$][\pL\pN_$]*)\s*(?:\.|\[)[^;\n]*$`)
 	ofProperty = lazyregexp.New(`^(?:(cannot define variable|redeclaration of) '((?s).*)'|` +
 		`((?s).*) is not initialized)$`)
 	defaulted = lazyregexp.New(`^(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)\s*=[^=>]`)
 	listed    = lazyregexp.New(`^\s*=\s*(?:Object\.\w+\()?\[([^\[\]{}()"'` + "`" + `]*)\]`)
 	instance  = lazyregexp.New(`^\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`)
+	inList    = lazyregexp.New(`^\s*(?:const|let|var)\s*\[[^=]*?\{\s*([\pL_$][\pL\pN_$]*)`)
+	patterned = lazyregexp.New(`([\pL_$#][\pL\pN_$]*|)` +
+		`\s*(?:=\s*)?(?:async\b\s*)?(?:\bfunction\b\s*\*?\s*` +
+		`([\pL_$][\pL\pN_$]*|))?\s*\(+[^(){}]*\{\s*([\pL_$][\pL\pN_$]*)[^{}()]*\}[^(){}]*\)\s*(?:=>|\{)`)
 	forbidden = lazyregexp.New(`^null or undefined are forbidden$|^cannot convert to object$`)
 )
+
+// holds matches what a variable or a property is set to, if that is a literal of a primitive.
+var holds = lazyregexp.New(`^\s*[=:]\s*("[^"\\\n]*"|'[^'\\\n]*'|` + "`[^`$\\\\]*`" +
+	`|true\b|false\b|-?[0-9][0-9.]*)\s*(?:[,;})\n]|$)`)
+
+// setsOrTakes matches what is behind a name that is set, or is a parameter or a part of a pattern.
+var setsOrTakes = lazyregexp.New(`^(?:\s*(?:(?:[-+/%^&|?]{1,2}|\*{1,2}|<<|>{2,3})?=(?:[^=]|$)|\+\+|--|:|[\]}]|` +
+	`(?:of|in)\b)|[^(){};]*\)\s*(?:=>|\{))`)
+
+// collections are the classes whose methods refuse another this.
+var collections = map[string]bool{"Map": true, "Set": true, "WeakMap": true, "WeakSet": true}
 
 // elementBytes are the sizes of typed arrays' elements.
 var elementBytes = map[string]int{"Int16Array": 2, "Uint16Array": 2, "Float16Array": 2, "Int32Array": 4,
@@ -161,6 +180,9 @@ func (t *thrown) byValue() (string, bool) {
 	case "cannot convert to BigInt":
 		return "Cannot convert " + first + " to a BigInt", first != ""
 	case "object prototype may only be an Object or null", "not an object":
+		if t.native == "" {
+			return t.ofPrimitive()
+		}
 		return t.notObject(first)
 	case "property is not configurable":
 		second := t.value(1)
@@ -219,8 +241,86 @@ func (t *thrown) notObject(first string) (string, bool) {
 	return "", false
 }
 
+// ofPrimitive words an assignment to a property of a string, a number or a boolean that the code shows.
+func (t *thrown) ofPrimitive() (string, bool) {
+	m := onMember.FindStringSubmatch(t.code[t.at:])
+	if m == nil {
+		return "", false
+	}
+	key, literal := m[2]+m[3]+m[4], strings.Trim(m[1], "()")
+	if !primitive.MatchString(literal) {
+		literal = t.literalOf(literal[strings.LastIndexByte(literal, '.')+1:])
+	}
+	value, kind := literal, "number"
+	switch {
+	case literal == "":
+		return "", false
+	case literal == "true" || literal == "false":
+		kind = "boolean"
+	case strings.ContainsRune("\"'`", rune(literal[0])):
+		kind = "string"
+		var end int
+		if value, end = unquote(literal); end != len(literal) {
+			return "", false
+		}
+		if at, err := strconv.Atoi(key); key == "length" || err == nil && at >= 0 && at < len(value) {
+			return "Cannot assign to read only property '" + key + "' of string '" + value + "'", true
+		}
+	case number.FindString(literal) != literal:
+		return "", false
+	}
+	return "Cannot create property '" + key + "' on " + kind + " '" + value + "'", true
+}
+
+// literalOf returns the literal that the code sets a variable or a property to, and nothing if it may hold another
+// value: if the name is set to anything else, too, or is that of a parameter.
+func (t *thrown) literalOf(name string) string {
+	if name == "" || written.FindString(name) != name {
+		return ""
+	}
+	text, found := t.earlier()+t.code, ""
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return found
+		}
+		begins := at+i == 0 || !IsName(text[at+i-1])
+		at += i + len(name)
+		if !begins || IsName((text[at:] + " ")[0]) {
+			continue
+		}
+		near := text[at:min(at+maxExpression, len(text))] // what is behind a name may be all of the code
+		if given := holds.FindStringSubmatch(near); given != nil {
+			if found != "" && found != given[1] {
+				return ""
+			}
+			found = given[1]
+		} else if setsOrTakes.MatchString(near) {
+			return ""
+		}
+	}
+}
+
+// ofCollection words a method of a collection that was called on another this: most likely on a proxy of a collection.
+func (t *thrown) ofCollection() (string, bool) {
+	class, ok := strings.CutSuffix(t.message, " object expected")
+	if !ok || !collections[class] || t.native == "" {
+		return "", false
+	}
+	method, on := class+".prototype."+t.native, "#<"+class+">"
+	if t.native == "size" || t.native == "get size" {
+		method = "get " + class + ".prototype.size"
+	} else if strings.Contains(t.code[max(t.at-maxExpression, 0):t.at], ".prototype.") {
+		on = cmp.Or(t.value(0), "#<Object>")
+	}
+	return "Method " + method + " called on incompatible receiver " + on, true
+}
+
 // ofReceiver words messages of methods that were called on another this, and of views of memory.
 func (t *thrown) ofReceiver() (string, bool) {
+	if out, ok := t.ofCollection(); ok {
+		return out, ok
+	}
 	if class, ok := boxes[t.message]; ok && (t.native == "toString" || t.native == "valueOf") {
 		return class + ".prototype." + t.native + " requires that 'this' be a " + class, true
 	}
@@ -282,12 +382,24 @@ func (t *thrown) trap() string {
 	return "get"
 }
 
-// toTarget moves the position from the operator of an assignment to what is assigned to.
+// toTarget moves the position from the operator of an assignment, or from the member in front of it, to what is
+// assigned to.
 func (t *thrown) toTarget() {
-	if t.native != "" || !assigns.MatchString(t.code[min(t.at, len(t.code)):]) {
+	if t.native != "" {
 		return
 	}
-	for at := len(strings.TrimRight(t.code[:t.at], " \t\n")); ; {
+	end := min(t.at, len(t.code))
+	if m := written.FindString(t.code[end:]); m != "" && strings.HasSuffix(t.code[:end], ".") {
+		end += len(m)
+	}
+	rest := t.code[end:]
+	if end > t.at {
+		rest = strings.TrimLeft(rest, " \t\n")
+	}
+	if !assigns.MatchString(rest) {
+		return
+	}
+	for at := len(strings.TrimRight(t.code[:end], " \t\n")); ; {
 		from, text := Before(t.code[:at])
 		if text == "" {
 			return
@@ -357,6 +469,35 @@ func (t *thrown) classOf(assignment string) string {
 	return t.classNamed(m[1])
 }
 
+// classReading returns the class of the object to whose property, which has a getter only, the code assigns.
+func (t *thrown) classReading(assignment, property string) string {
+	class := t.classOf(assignment)
+	if class != "Object" {
+		return class
+	}
+	text := t.earlier() + t.code
+	at := strings.LastIndex(text, "get "+property+"(")
+	if m := receiver.FindStringSubmatch(assignment); at < 0 || m != nil && strings.Contains(text, m[1]+" = {") {
+		return class
+	}
+	before := text[:at]
+	found := classStart.FindAllStringSubmatch(before, -1)
+	if len(found) == 0 {
+		return class
+	}
+	name, depth := found[len(found)-1][1], 0
+	for _, c := range []byte(before[max(strings.LastIndex(before, "class "+name), 0):]) {
+		if c == '{' {
+			depth++
+		} else if c == '}' {
+			if depth--; depth == 0 {
+				return class // the class ends before the getter
+			}
+		}
+	}
+	return name
+}
+
 // classNamed returns the class of the object that a variable holds, or this.
 func (t *thrown) classNamed(name string) string {
 	class := ""
@@ -423,10 +564,14 @@ func (t *thrown) destructuring(value string) (string, bool) {
 	m := destructed.FindStringSubmatchIndex(code)
 	if m == nil {
 		of := value
-		m := loops.FindStringSubmatch(code)
+		line := t.code[strings.LastIndexByte(t.code[:t.at], '\n')+1:]
+		if m := inList.FindStringSubmatch(line); m != nil {
+			return "Cannot read properties of " + value + " (reading '" + m[1] + "')", true
+		}
+		m := loops.FindStringSubmatch(line)
 		if m != nil {
 			of = ".for"
-		} else if m = parameter.FindStringSubmatch(code); value == "null" {
+		} else if m = t.parameter(code); value == "null" {
 			of = "object null"
 		}
 		return "Cannot destructure property '" + group(m) + "' of '" + of + "' as it is " + value + ".", m != nil
@@ -436,4 +581,29 @@ func (t *thrown) destructuring(value string) (string, bool) {
 		expr = "undefined"
 	}
 	return "Cannot destructure property '" + code[m[2]:m[3]] + "' of '" + expr + "' as it is " + value + ".", expr != ""
+}
+
+// parameter finds the pattern that is a parameter of the function that was called. The position is at its name or,
+// if it is a method or has none, at the start of the statement around it.
+func (t *thrown) parameter(code string) []string {
+	near := code[:min(len(code), 4*maxExpression)]
+	if IsName((t.caller + " ")[0]) {
+		name := t.caller
+		if _, class, ok := strings.Cut(near, "class "+name); ok && !IsName((class + " ")[0]) {
+			name, near = "constructor", class
+		}
+		for _, m := range patterned.FindAllStringSubmatch(near, -1) {
+			if cmp.Or(m[2], m[1]) == name {
+				return m[2:]
+			}
+		}
+	}
+	if m := parameter.FindStringSubmatch(code); m != nil {
+		return m
+	}
+	line, _, _ := strings.Cut(near, "\n")
+	if all := patterned.FindAllStringSubmatch(line, -1); len(all) == 1 && all[0][1]+all[0][2] == "" {
+		return all[0][2:]
+	}
+	return nil
 }

@@ -191,6 +191,9 @@ func (t *thrown) reword(name string) (string, bool) {
 	}
 	if name == "TypeError" && strings.HasPrefix(t.message, "'") &&
 		strings.HasSuffix(t.message, "' is a reserved identifier") { // rewrite.Constant
+		if strings.HasPrefix(t.message, "'#") {
+			return t.ofPrivate(t.message[1 : len(t.message)-len("' is a reserved identifier")]), true
+		}
 		return "Assignment to constant variable.", true
 	}
 	if out, ok := t.ofProperty(); ok && name == "TypeError" {
@@ -219,6 +222,19 @@ func (t *thrown) reword(name string) (string, bool) {
 		return out, true
 	}
 	return t.byCode()
+}
+
+// ofPrivate words what cannot be done with a private method or accessor.
+func (t *thrown) ofPrivate(name string) string {
+	text := t.earlier() + t.code
+	m := assigned.FindStringSubmatch(t.code[t.at:])
+	switch {
+	case strings.Contains(text, "get "+name+"(") && m != nil && m[1] == name:
+		return "'" + name + "' was defined without a setter"
+	case strings.Contains(text, "set "+name+"("):
+		return "'" + name + "' was defined without a getter"
+	}
+	return "Private method '" + name + "' is not writable"
 }
 
 // byCode returns the messages that depend on the code.
@@ -268,7 +284,8 @@ func (t *thrown) byCode() (string, bool) {
 		}
 	case "no setter for property":
 		if m := assigned.FindStringSubmatch(t.code[t.at:]); m != nil && t.native == "" {
-			return "Cannot set property " + m[1] + " of #<" + t.classOf(m[0]) + "> which has only a getter", true
+			return "Cannot set property " + m[1] + " of #<" + t.classReading(m[0], m[1]) +
+				"> which has only a getter", true
 		}
 	case "could not delete property":
 		if t.native == "pop" {
@@ -298,6 +315,9 @@ func (t *thrown) byCode() (string, bool) {
 
 // readOnly returns the message of an assignment to a constant or to a read-only property.
 func (t *thrown) readOnly(name string) string {
+	if strings.HasPrefix(name, "#") {
+		return t.ofPrivate(name)
+	}
 	if name == "undefined" || name == "NaN" || name == "Infinity" {
 		return "Cannot assign to read only property '" + name + "' of object '#<Object>'"
 	}
@@ -319,6 +339,9 @@ func (t *thrown) readOnly(name string) string {
 		object = "#<" + t.classOf(t.code[t.at:]) + ">"
 	}
 	if name == "length" || isIndex(name) {
+		if out, ok := t.ofPrimitive(); ok && t.native == "" && strings.Contains(out, " of string ") {
+			return out
+		}
 		object = "[object Array]"
 	}
 	return "Cannot assign to read only property '" + name + "' of object '" + object + "'"
