@@ -84,7 +84,7 @@
       if (this.#rest !== '') {
         const last = this.#rest;
         this.#rest = '';
-        this.#line(last);
+        if (this.paused) this.#waiting.push(last); else this.emit('line', last); // not the answer of a question, as in Node
       }
       if (!this.paused) this.close();
       else this.#waiting.push(null);
