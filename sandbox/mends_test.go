@@ -38,6 +38,18 @@ func TestMendedFunctions(t *testing.T) {
 			return map.get(-0) === 1 && keys.every((k, i) => map.get(k) === i && set.has(k)) && !map.has(3000) &&
 				keys.filter((_, i) => i % 2).every((k) => map.delete(k) && !map.has(k)) &&
 				keys.every((k, i) => map.has(k) === (i % 2 === 0))`,
+		"collections during a disposal": `
+			const churn = () => { for (let i = 0; i < 3000; i++) { const o = { a: [i] }; o.self = o } };
+			let sum = 0;
+			for (let i = 0; i < 100; i++) {
+				const s = new DisposableStack(), held = { i }; held.me = held;
+				s.adopt({ list: [i, { deep: i }] }, (v) => { churn(); sum += v.list[1].deep });
+				s.use({ held, [Symbol.dispose]() { churn(); sum += this.held.me.i } });
+				s.defer(churn);
+				s.dispose();
+			}
+			churn();
+			return sum === 9900`,
 		"handlers of a disposal without arguments": `const then = Promise.prototype.then; const kept = [];
 			Promise.prototype.then = function (f, r) { if (r) kept.push(r); return Promise.resolve() };
 			const s = new AsyncDisposableStack(); s.use(undefined); s.defer(() => {}); s.disposeAsync();

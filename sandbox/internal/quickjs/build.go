@@ -34,7 +34,7 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "967ec6000eaa19e1e7508ae318f0db2d3886bc26d74f702987c090d8a09b399a",
+			rewritten: "f14f6be599dfa20f403dc5e9a953ca39bd4f203ec382496df82c6cc3c5160793",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.

@@ -42,7 +42,7 @@ func Mended(wasmBytes []byte) (int, error) {
 	found := len(x.libm) + len(x.mend.counting.changes) + len(x.mend.dispose) + len(x.keys.throws)
 	m := x.mend
 	for _, function := range []uint64{m.push.function, m.sort.function, m.escape.function, m.hash.function,
-		x.arrays.move, x.arrays.remove, x.titles.set, x.titles.define} {
+		m.stack.function, x.arrays.move, x.arrays.remove, x.titles.set, x.titles.define} {
 		if function != unknown {
 			found++
 		}

@@ -24,6 +24,9 @@ import (
 //     1,024. The high bits are mixed into them.
 //   - js_async_dispose_step and js_async_dispose_rethrow read an argument that they may not have (issue 1661). They get
 //     the values that they were created with for arguments then.
+//   - js_disposable_stack_dispose leaves in the stack what it has disposed of and freed, where the collector finds it
+//     when it runs during a later disposal (issue 1564). js_disposable_stack_mark marks nothing then: what the stack
+//     still holds is so taken for a root.
 
 // mendFacts are the functions with these faults, and where they have them.
 type mendFacts struct {
@@ -33,6 +36,14 @@ type mendFacts struct {
 	escape   escapeFacts
 	hash     hashFacts
 	dispose  []uint64 // (ctx, this, argc, argv, magic, data) value
+	stack    stackFacts
+}
+
+// stackFacts say where js_disposable_stack_mark(runtime, stack, mark) finds whether a stack was disposed of.
+type stackFacts struct {
+	function uint64
+	data     int64 // the offset of the data in the object
+	disposed int64 // the offset of the byte in the data
 }
 
 // pushFacts say where js_array_push decides to append to the elements of an array.
@@ -98,7 +109,7 @@ const (
 
 func (f *finder) mends() mendFacts {
 	return mendFacts{push: f.push(), counting: f.counting(), sort: f.sort(), escape: f.escape(), hash: f.hash(),
-		dispose: f.dispose()}
+		dispose: f.dispose(), stack: f.stack()}
 }
 
 // named returns the function that the name section calls name, if it has a type, and its code; otherwise unknown.
@@ -394,6 +405,25 @@ func (w *rewriter) withArguments() []byte {
 	return w.assemble().get(argc).op(wasm.I32Eqz).ifThen().get(data).set(argv).op(wasm.End).bytes()
 }
 
+func (f *finder) stack() stackFacts {
+	function, code := f.named("js_disposable_stack_mark", "ili", "")
+	_, reads := f.named("js_disposable_stack_get_disposed", "ili", "l")
+	data := find(code, wasm.I32WrapI64, wasm.I32Load, wasm.LocalTee, wasm.I32Eqz)
+	disposed := find(reads, wasm.LocalGet, wasm.I64Load8U)
+	if data < 0 || disposed < 0 {
+		return stackFacts{function: unknown}
+	}
+	return stackFacts{function, code[data+1].Imm, reads[disposed+1].Imm}
+}
+
+// ifOpen returns what stands at the beginning of js_disposable_stack_mark. A stack without data has its byte at the
+// beginning of the memory, and nothing to mark either way.
+func (s stackFacts) ifOpen(w *rewriter) []byte {
+	const stack = 1
+	a := w.assemble().get(stack).op(wasm.I32WrapI64).load(s.data).load8(s.disposed)
+	return a.ifThen().op(wasm.Return, wasm.End).bytes()
+}
+
 // mended adds to the edits of a function what mends it.
 func (w *rewriter) mended(function uint64, e *edits) {
 	switch m := w.mend; {
@@ -413,5 +443,7 @@ func (w *rewriter) mended(function uint64, e *edits) {
 		}
 	case slices.Contains(m.dispose, function):
 		e.begin = append(w.withArguments(), e.begin...)
+	case function == m.stack.function:
+		e.begin = append(m.stack.ifOpen(w), e.begin...)
 	}
 }

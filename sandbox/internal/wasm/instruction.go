@@ -30,6 +30,7 @@ const (
 	I64Load     = 0x29
 	F64Load     = 0x2b
 	I32Load8U   = 0x2d
+	I64Load8U   = 0x31
 	I32Load16U  = 0x2f
 	I64Load32U  = 0x35
 	I32Store    = 0x36
