@@ -65,16 +65,26 @@ func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	return c.NewJSON(zlibError(format, dictionary, err))
 }
 
-// dictionaryOf returns the bytes of a dictionary that is given, and pays for its checksum.
+const (
+	// summedBytes is how many bytes of a dictionary the checksum reads in a unit of work. It cannot be divided.
+	summedBytes = 4
+	// maxDictionary bounds a dictionary, of which only the last 32 KiB are referred to.
+	maxDictionary = hostops.MaxPiece / 2 * summedBytes
+)
+
+// dictionaryOf returns the bytes of a dictionary that is given, and announces the work of its checksum.
 func dictionaryOf(c *hostops.Call, v quickjs.Value) ([]byte, error) {
 	if v == quickjs.Undefined {
 		return nil, nil
 	}
 	dictionary, err := c.View(v)
-	if err == nil {
-		err = c.Work(len(dictionary))
+	if err != nil {
+		return nil, err
 	}
-	return dictionary, err
+	if len(dictionary) > maxDictionary {
+		return nil, hostops.Throwf("QuotaExceededError", "the dictionary has more than %d bytes", maxDictionary)
+	}
+	return dictionary, c.Work(len(dictionary)/summedBytes + 32<<10)
 }
 
 // errTooLarge reports that an output is longer than it may be.
