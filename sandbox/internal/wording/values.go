@@ -14,11 +14,8 @@ import (
 var (
 	primitive = lazyregexp.New(`^(?:[-+]?[0-9][\w.]*|(?:undefined|void 0|null|true|false|NaN|-?Infinity)\b|["'` + "`" +
 		`])`)
-	number     = lazyregexp.New(`^-?(?:[0-9][0-9_]*(?:\.[0-9]+)?|Infinity\b|NaN\b)`)
-	element    = lazyregexp.New(`^\s*\[\s*`)
-	classStart = lazyregexp.New(`\bclass\s+([\pL_$][\pL\pN_$]*)`)
-	receiver   = lazyregexp.New(`^([\pL_$][\pL\pN_$]*)\s*` +
-		`(?:\??\.\s*#?[\pL_$][\pL\pN_$]*|\[[^\[\]]*\])\s*(?:[-+*/%&|^?<>]{0,3}=|\+\+|--)`)
+	number   = lazyregexp.New(`^-?(?:[0-9][0-9_]*(?:\.[0-9]+)?|Infinity\b|NaN\b)`)
+	element  = lazyregexp.New(`^\s*\[\s*`)
 	assigns  = lazyregexp.New(`^(?:[-+/%^]|\*{1,2}|<<|>{2,3}|&{1,2}|\|{1,2}|\?\?)?=(?:[^=>]|$)`)
 	written  = lazyregexp.New(`^#?[\pL_$][\pL\pN_$]*`)
 	onMember = lazyregexp.New(`^([^;=\n]*?)(?:\.([\pL_$][\pL\pN_$]*)|\[(?:["']([^"'\\]*)["']|([0-9]+))\])\s*` +
@@ -26,13 +23,7 @@ var (
 	deletes    = lazyregexp.New(`\bdelete\s+([\pL_$][\pL\pN_$]*)\s*(?:\.|\[)[^;\n]*$`)
 	ofProperty = lazyregexp.New(`^(?:(cannot define variable|redeclaration of) '((?s).*)'|` +
 		`((?s).*) is not initialized)$`)
-	defaulted = lazyregexp.New(`^(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)\s*=[^=>]`)
 	listed    = lazyregexp.New(`^\s*=\s*(?:Object\.\w+\()?\[([^\[\]{}()"'` + "`" + `]*)\]`)
-	instance  = lazyregexp.New(`^\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`)
-	inList    = lazyregexp.New(`^\s*(?:const|let|var)\s*\[[^=]*?\{\s*([\pL_$][\pL\pN_$]*)`)
-	patterned = lazyregexp.New(`([\pL_$#][\pL\pN_$]*|)` +
-		`\s*(?:=\s*)?(?:async\b\s*)?(?:\bfunction\b\s*\*?\s*` +
-		`([\pL_$][\pL\pN_$]*|))?\s*\(+[^(){}]*\{\s*([\pL_$][\pL\pN_$]*)[^{}()]*\}[^(){}]*\)\s*(?:=>|\{)`)
 	forbidden = lazyregexp.New(`^null or undefined are forbidden$|^cannot convert to object$`)
 )
 
@@ -448,88 +439,6 @@ func (t *thrown) ofProperty() (string, bool) {
 // isIndex reports whether the name of a property is most likely an index of an array.
 func isIndex(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
 
-// class returns the name of the class whose head is the last before an offset of the code.
-func (t *thrown) class(at int) string {
-	found := classStart.FindAllStringSubmatch(t.code[:at], -1)
-	if len(found) == 0 {
-		found = classStart.FindAllStringSubmatch(t.earlier(), -1)
-	}
-	if len(found) == 0 {
-		return ""
-	}
-	return found[len(found)-1][1]
-}
-
-// classOf returns the class of the object to whose property the code assigns, as far as the code around shows it.
-func (t *thrown) classOf(assignment string) string {
-	m := receiver.FindStringSubmatch(assignment)
-	if m == nil {
-		return "Object"
-	}
-	return t.classNamed(m[1])
-}
-
-// classReading returns the class of the object to whose property, which has a getter only, the code assigns.
-func (t *thrown) classReading(assignment, property string) string {
-	class := t.classOf(assignment)
-	if class != "Object" {
-		return class
-	}
-	text := t.earlier() + t.code
-	at := strings.LastIndex(text, "get "+property+"(")
-	if m := receiver.FindStringSubmatch(assignment); at < 0 || m != nil && strings.Contains(text, m[1]+" = {") {
-		return class
-	}
-	before := text[:at]
-	found := classStart.FindAllStringSubmatch(before, -1)
-	if len(found) == 0 {
-		return class
-	}
-	name, depth := found[len(found)-1][1], 0
-	for _, c := range []byte(before[max(strings.LastIndex(before, "class "+name), 0):]) {
-		if c == '{' {
-			depth++
-		} else if c == '}' {
-			if depth--; depth == 0 {
-				return class // the class ends before the getter
-			}
-		}
-	}
-	return name
-}
-
-// classNamed returns the class of the object that a variable holds, or this.
-func (t *thrown) classNamed(name string) string {
-	class := ""
-	if name == "this" {
-		class = t.class(t.at)
-	} else {
-		class = madeAs(t.earlier()+t.code, name)
-	}
-	if class == "" || class == "Proxy" || strings.HasPrefix(class, "_") {
-		return "Object"
-	}
-	return class
-}
-
-// madeAs returns the class in the first "name = new Class" of a text, or "".
-func madeAs(text, name string) string {
-	for at := 0; ; {
-		i := strings.Index(text[at:], name)
-		if i < 0 {
-			return ""
-		}
-		begins := at+i == 0 || !IsName(text[at+i-1])
-		at += i + len(name)
-		if !begins {
-			continue
-		}
-		if m := instance.FindStringSubmatch(text[at:]); m != nil {
-			return m[1]
-		}
-	}
-}
-
 // pattern words what is wrong with a regular expression.
 func (t *thrown) pattern(reason string) string {
 	source, flags := t.value(0), t.value(1)
@@ -543,67 +452,4 @@ func (t *thrown) pattern(reason string) string {
 		flags = ""
 	}
 	return "Invalid regular expression: /" + source + "/" + flags + ": " + reason
-}
-
-// destructuring words a pattern whose value is undefined or null.
-func (t *thrown) destructuring(value string) (string, bool) {
-	if t.native != "" {
-		return "", false
-	}
-	code := t.code[t.at:]
-	if m := nested.FindStringSubmatch(code); m != nil {
-		return "Cannot read properties of " + value + " (reading '" + m[1] + "')", true
-	}
-	if m := defaulted.FindStringSubmatch(code); m != nil {
-		return "Cannot read properties of " + value + " (reading '" + m[1] + "')", true
-	}
-	if m := without.FindString(code); m != "" {
-		expr := t.forward(t.at + len(m))
-		return "Cannot destructure '" + expr + "' as it is " + value + ".", expr != ""
-	}
-	m := destructed.FindStringSubmatchIndex(code)
-	if m == nil {
-		of := value
-		line := t.code[strings.LastIndexByte(t.code[:t.at], '\n')+1:]
-		if m := inList.FindStringSubmatch(line); m != nil {
-			return "Cannot read properties of " + value + " (reading '" + m[1] + "')", true
-		}
-		m := loops.FindStringSubmatch(line)
-		if m != nil {
-			of = ".for"
-		} else if m = t.parameter(code); value == "null" {
-			of = "object null"
-		}
-		return "Cannot destructure property '" + group(m) + "' of '" + of + "' as it is " + value + ".", m != nil
-	}
-	expr := t.forward(t.at + m[1])
-	if expr == "void" { // as undefined is printed
-		expr = "undefined"
-	}
-	return "Cannot destructure property '" + code[m[2]:m[3]] + "' of '" + expr + "' as it is " + value + ".", expr != ""
-}
-
-// parameter finds the pattern that is a parameter of the function that was called. The position is at its name or,
-// if it is a method or has none, at the start of the statement around it.
-func (t *thrown) parameter(code string) []string {
-	near := code[:min(len(code), 4*maxExpression)]
-	if IsName((t.caller + " ")[0]) {
-		name := t.caller
-		if _, class, ok := strings.Cut(near, "class "+name); ok && !IsName((class + " ")[0]) {
-			name, near = "constructor", class
-		}
-		for _, m := range patterned.FindAllStringSubmatch(near, -1) {
-			if cmp.Or(m[2], m[1]) == name {
-				return m[2:]
-			}
-		}
-	}
-	if m := parameter.FindStringSubmatch(code); m != nil {
-		return m
-	}
-	line, _, _ := strings.Cut(near, "\n")
-	if all := patterned.FindAllStringSubmatch(line, -1); len(all) == 1 && all[0][1]+all[0][2] == "" {
-		return all[0][2:]
-	}
-	return nil
 }

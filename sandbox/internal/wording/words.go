@@ -139,15 +139,9 @@ var (
 	uninitiated = lazyregexp.New(`^(.*) is not initialized$`)
 	assigned    = lazyregexp.New(`^[^;=\n]*[.](#?[\pL_$][\pL\pN_$]*)\s*(?:[-+*/%&|^?<>]{0,3}=[^=>]|\+\+|--)`)
 	deleted     = lazyregexp.New(`^(?:delete\s+)?[^;=\n]*?[.]([\pL_$][\pL\pN_$]*)\s*(?:[;\n})]|$)`)
-	destructed  = lazyregexp.New(`^(?:(?:const|let|var)\s*|\()\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}\s*=\s*`)
-	parameter   = lazyregexp.New(`^(?:async\b\s*)?(?:function\b\s*\*?\s*)?[\pL\pN_$#]*\s*\(+[^(){}]*` +
-		`\{\s*([\pL_$][\pL\pN_$]*)[^{}]*\}`)
-	nested   = lazyregexp.New(`^[^;\n=>]{0,200}?\{[^{}]*:\s*\{\s*([\pL_$][\pL\pN_$]*)`)
-	loops    = lazyregexp.New(`^[^;\n]*?\bfor\s*\(\s*(?:const|let|var)\s*\{\s*([\pL_$][\pL\pN_$]*)`)
-	without  = lazyregexp.New(`^(?:const|let|var)\s*\{\s*(?:\.\.\.[\pL_$][\pL\pN_$]*\s*)?\}\s*=\s*`)
-	elements = lazyregexp.New(`^[\pL_$][\pL\pN_$]*\(\s*(?:async\s*)?\(\s*\[`)
-	inherits = lazyregexp.New(`\bextends\s+`)
-	iterates = lazyregexp.New(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
+	elements    = lazyregexp.New(`^[\pL_$][\pL\pN_$]*\(\s*(?:async\s*)?\(\s*\[`)
+	inherits    = lazyregexp.New(`\bextends\s+`)
+	iterates    = lazyregexp.New(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
 )
 
 // inBrackets matches a class of characters.
