@@ -8,13 +8,11 @@ import (
 	"strconv"
 	"sync"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // maxErrorBytes bounds the text of an error with which a caller answers a call.
@@ -68,11 +66,11 @@ func (c *calls) call(ctx context.Context, tool string, params json.RawMessage) (
 // callEvent returns the data of an event, which is one line whatever the parameters are. It takes one pass over them,
 // and writes < as it is: the calls of an execution may have 50 MB of parameters.
 func callEvent(seq int, tool string, params json.RawMessage) ([]byte, error) {
-	return jsonv2.Marshal(struct {
+	return audit.Encode(struct {
 		Seq    int             `json:"seq"`
 		Tool   string          `json:"tool"`
 		Params json.RawMessage `json:"params"`
-	}{seq, tool, params}, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	}{seq, tool, params})
 }
 
 func (c *calls) drop(seq int) {

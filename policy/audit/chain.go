@@ -104,8 +104,8 @@ func seal(r Record, last Head, key []byte) (s Sealed, size int, err error) {
 	return Sealed{ID: r.ID, Day: Day(r.ID, r.Time), Time: r.Time, Chain: r.Chain, Line: line}, len(line), nil
 }
 
-// Encode encodes a record, or a part of one, as encoding/json does, but in one pass, and without writing <, > and &
-// with six characters: a journal has the values that others sent, a megabyte of them.
+// Encode encodes a value as encoding/json does, but in one pass, and without writing <, > and & with six characters. It
+// is for records and other values that may hold megabytes of what callers sent.
 func Encode(v any) ([]byte, error) {
 	return jsonv2.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 }
