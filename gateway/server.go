@@ -14,7 +14,6 @@ import (
 
 	"github.com/airlock-run/airlock/gateway/access"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/dashboard"
 	"github.com/airlock-run/airlock/gateway/httpconn"
 	"github.com/airlock-run/airlock/gateway/mcp"
@@ -61,7 +60,8 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, errors.New("the CORS origin * needs a gateway with credentials: " +
 			"list the origins, or configure a credential")
 	}
-	s := &Server{cfg: cfg, deps: deps, places: access.NewPlaces(deps.Now), activity: new(dashboard.Activity)}
+	connections := httpconn.MaxConnections(httpconn.OpenFiles())
+	s := &Server{cfg: cfg, deps: deps, places: access.NewPlaces(connections, deps.Now), activity: new(dashboard.Activity)}
 	s.bodies = &httpconn.Bodies{
 		Long: cfg.MaxBodyBytes, Short: cfg.MaxDataBytes, Open: deps.Auth.Open(), Places: s.places.LongBodies,
 	}
@@ -74,7 +74,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		AppName:                      "airlock",
 		BodyLimit:                    cfg.MaxBodyBytes,
 		CaseSensitive:                true,
-		Concurrency:                  bounds.Of(bounds.Connections).Most,
+		Concurrency:                  connections,
 		DisablePreParseMultipartForm: true,
 		DisableStartupMessage:        true,
 		ErrorHandler:                 s.problems.respond,

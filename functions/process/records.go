@@ -84,7 +84,8 @@ func (r Records) Open(ctx context.Context, store string, log *slog.Logger) (reco
 		Key: r.ChainKey, Sync: r.Sync, S3: s3records.Config{Endpoint: r.S3Endpoint}, Log: log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("AUDIT_STORE: %w", err)
+		return nil, fmt.Errorf("AUDIT_STORE: %w; set it to a folder that this user can write, or to a bucket that its "+
+			"credentials can", err)
 	}
 	return opened, nil
 }

@@ -17,11 +17,11 @@ type Places struct {
 	MCPSessions, LongBodies                *bounds.Leases
 }
 
-// NewPlaces returns the pools in the sizes of package bounds.
-func NewPlaces(now func() time.Time) Places {
+// NewPlaces returns the pools in the sizes of package bounds, with at most the given number of connections.
+func NewPlaces(connections int, now func() time.Time) Places {
 	pool := func(resource string) *bounds.Pool { return bounds.NewPool(bounds.Of(resource).Most) }
 	return Places{
-		Connections: pool(bounds.Connections), Live: pool(bounds.Live),
+		Connections: bounds.NewPool(min(connections, bounds.Of(bounds.Connections).Most)), Live: pool(bounds.Live),
 		Streams: pool(bounds.Streams), MCPStreams: pool(bounds.MCPStreams),
 		MCPSessions: bounds.NewLeases(bounds.Of(bounds.MCPSessions).Most, bounds.SessionIdle, now),
 		LongBodies:  bounds.NewLeases(bounds.Of(bounds.LongBodies).Most, bounds.BodyIdle, now),

@@ -71,7 +71,10 @@ const BodyIdle = 2 * time.Minute
 // Table returns every bound.
 func Table() []Bound {
 	return []Bound{
-		{Connections, "open connections", 16 << 10, 0, byAddress, allButATenth, "closed at once"},
+		{
+			Connections, "open connections; at most half of the files that the process may open", 16 << 10, 0, byAddress,
+			allButATenth, "closed at once",
+		},
 		{Live, "live pages (`GET /api/live`)", 200, 0, byToken, allButATenth, "503 `too_many`"},
 		{
 			Streams, "responses of `POST /api/execute/stream` and `POST /api/e2b/execute`", 500, 0, byToken, allButATenth,

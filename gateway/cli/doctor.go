@@ -23,6 +23,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/exit"
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	client "github.com/airlock-run/airlock/gateway/client/go"
+	"github.com/airlock-run/airlock/gateway/httpconn"
 	"github.com/airlock-run/airlock/gateway/wiring"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
@@ -35,9 +36,9 @@ func doctorCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check settings and machine, and suggest fixes",
-		Long: "Check what airlock serve needs: the settings and their spelling, the policy, the port, the record store,\n" +
-			"the folder of functions and jobs, the cache of the compiled engine, Redis if REDIS_URL is set, an\n" +
-			"execution in a function process, and the kernel's walls around it.\n" +
+		Long: "Check what airlock serve needs: the settings and their spelling, the policy, the port, the limit of open\n" +
+			"files, the record store, the folder of functions and jobs, the cache of the compiled engine, Redis if\n" +
+			"REDIS_URL is set, an execution in a function process, and the kernel's walls around it.\n" +
 			"\n" +
 			"With --server check a running gateway instead: its address and version, whether it is ready, and an execution\n" +
 			"with your credential, which leaves an audit record there.\n" +
@@ -87,6 +88,7 @@ func machineChecks(con terminal.Console) []check {
 				return lookAtPackages(ctx, con.Getenv)
 			}},
 			check{"port", func(ctx context.Context) (string, error) { return lookAtPort(ctx, set) }},
+			check{"files", func(context.Context) (string, error) { return lookAtFiles(httpconn.OpenFiles()) }},
 			check{"records", func(ctx context.Context) (string, error) { return lookAtStore(ctx, set) }},
 			check{"state", func(ctx context.Context) (string, error) { return lookAtState(ctx, con.Getenv, set) }},
 			check{"cache", func(context.Context) (string, error) { return lookAtCache(con.Getenv) }},
@@ -226,11 +228,25 @@ func lookAtPort(ctx context.Context, set settings.Settings) (string, error) {
 	return "", wiring.ListenError(set, err)
 }
 
+// fewestFiles is how many open files a gateway needs: for its stores and pipes, and some connections.
+const fewestFiles = 256
+
+// lookAtFiles checks the number of files that a process may have open; 0 is unknown.
+func lookAtFiles(open int) (string, error) {
+	switch {
+	case open == 0:
+		return "this system does not tell how many may be open", nil
+	case open < fewestFiles:
+		return "", fmt.Errorf("only %d files may be open, and a gateway needs %d; raise the limit, with ulimit -n 65536 "+
+			"in a shell or LimitNOFILE=65536 in a unit of systemd", open, fewestFiles)
+	}
+	return fmt.Sprintf("%d may be open, %d of them connections", open, httpconn.MaxConnections(open)), nil
+}
+
 func lookAtStore(ctx context.Context, set settings.Settings) (string, error) {
 	store, err := set.Records.Open(ctx, set.AuditStore, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return "", fmt.Errorf("%w; set AUDIT_STORE to a folder that this user can write, or to a bucket that its "+
-			"credentials can", err)
+		return "", err
 	}
 	return set.AuditStore + " can be written", store.Close()
 }

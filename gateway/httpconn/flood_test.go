@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
+	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/httpconn"
@@ -37,6 +40,35 @@ func (p *peer) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(netip.Must
 func (p *peer) Close() error {
 	p.closed = true
 	return nil
+}
+
+// short is a listener whose system lacks descriptors at first.
+type short struct {
+	net.Listener
+	errs []error
+}
+
+func (s *short) Accept() (net.Conn, error) {
+	err := s.errs[0]
+	if s.errs = s.errs[1:]; err != nil {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", err)}
+	}
+	return &peer{addr: "192.0.2.1:1024"}, nil
+}
+
+// A lack of descriptors or memory ends; a listener that is closed does not open again.
+func TestAcceptAfterAShortage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		lacks := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM}
+		l := httpconn.Listener{Listener: &short{errs: append(lacks, nil, syscall.EINVAL)}, Pool: bounds.NewPool(10)}
+		if _, err := l.Accept(); err != nil {
+			t.Errorf("after a shortage: %v", err)
+		}
+		if _, err := l.Accept(); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // One network opens more connections than there may be. It gets all but a tenth, the rest are closed at once, and other
@@ -95,5 +127,15 @@ func TestFloodOfConnections(t *testing.T) {
 	}
 	if again, refused := accepted(flood[0]); len(again) != 1 || refused != 0 {
 		t.Error("the network is not served after its connections have ended")
+	}
+}
+
+// Half of the files that a gateway may have open are not connections.
+func TestMaxConnections(t *testing.T) {
+	t.Parallel()
+	for files, want := range map[int]int{0: 16384, 1: 1, 256: 128, 4096: 2048, 20_000: 10_000, 1 << 20: 16384} {
+		if got := httpconn.MaxConnections(files); got != want {
+			t.Errorf("%d files: %d connections, want %d", files, got, want)
+		}
 	}
 }

@@ -1,8 +1,11 @@
 package httpconn
 
 import (
+	"errors"
 	"net"
 	"net/netip"
+	"syscall"
+	"time"
 
 	"github.com/airlock-run/airlock/gateway/bounds"
 )
@@ -19,13 +22,27 @@ type Listener struct {
 	HooksOnly bool
 }
 
-// Accept implements net.Listener.
+// The pauses before a connection is accepted again after a shortage, as in net/http.
+const (
+	firstPause   = 5 * time.Millisecond
+	longestPause = time.Second
+)
+
+// Accept implements net.Listener. While the system has no descriptor or memory for another connection, it waits:
+// its errors are those after which no connection can ever be accepted.
 func (l Listener) Accept() (net.Conn, error) {
+	pause := firstPause
 	for {
 		c, err := l.Listener.Accept()
+		if isShortage(err) {
+			time.Sleep(pause)
+			pause = min(2*pause, longestPause)
+			continue
+		}
 		if err != nil {
 			return c, err
 		}
+		pause = firstPause
 		leave, err := l.Pool.Enter(l.owner(c))
 		if err != nil {
 			_ = c.Close() // no byte was sent on it
@@ -36,6 +53,19 @@ func (l Listener) Accept() (net.Conn, error) {
 		}
 		return &leaving{c, leave}, nil
 	}
+}
+
+// isShortage reports whether an error of accept ends when descriptors or memory become free.
+func isShortage(err error) bool {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return false
+	}
+	switch errno {
+	case syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM:
+		return true
+	}
+	return false
 }
 
 // owner returns the owner of a connection's place: the network of its peer.

@@ -53,7 +53,7 @@ func (f executorFunc) Execute(ctx context.Context, s api.Submission) (execution.
 func gateway(t *testing.T, sessions *steps, execute executorFunc) string {
 	t.Helper()
 	h := &Handlers{
-		Sessions: sessions, Executor: execute, Turns: direct{}, Places: access.NewPlaces(time.Now).Streams,
+		Sessions: sessions, Executor: execute, Turns: direct{}, Places: access.NewPlaces(1, time.Now).Streams,
 		Problem: func(err error, path, _ string) []byte {
 			return fmt.Appendf(nil, `{"detail":"%s: %v"}`, path, err)
 		},

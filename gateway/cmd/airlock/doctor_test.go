@@ -22,7 +22,7 @@ func TestDoctor(t *testing.T) {
 	if code != 0 || errs != "" {
 		t.Fatalf("%d\n%s%s", code, out, errs)
 	}
-	for _, want := range []string{"ok   settings", "ok   policy", "ok   port", "ok   records", "ok   cache",
+	for _, want := range []string{"ok   settings", "ok   policy", "ok   port", "ok   files", "ok   records", "ok   cache",
 		"ok   functions  6 * 7 is 42 after", "behind "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
