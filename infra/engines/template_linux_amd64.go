@@ -68,7 +68,8 @@ func newTemplate(ctx context.Context, cfg Config) (_ *template, err error) {
 	if err := t.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
-	closeAll(linkEnd, courierEnd) // if only the engine holds them, a read of the link shows when it ends
+	lockdown.EndFirst(t.cmd.Process.Pid) // its forks inherit that
+	closeAll(linkEnd, courierEnd)        // if only the engine holds them, a read of the link shows when it ends
 	if err := converse(ctx, link, cfg.Program, cfg.StartTimeout); err != nil {
 		return nil, err
 	}

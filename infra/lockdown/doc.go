@@ -8,5 +8,8 @@
 // wall that the kernel lacks is reported and is no error: Lambda's kernel may have no Landlock. Other systems have no
 // walls.
 //
+// [EndFirst] is for the process that starts such processes: when memory runs out, they end, and their owner replaces
+// them.
+//
 // Packages process and wiring import it. Start with [Enforce].
 package lockdown

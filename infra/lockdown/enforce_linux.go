@@ -3,6 +3,7 @@ package lockdown
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -44,6 +45,13 @@ func Enforce(cfg Config) (Walls, error) {
 	// Both kinds of wall set it on every thread; without either it would apply to one thread only.
 	w.add(NoNewPrivs, filtered || abi >= 1)
 	return w, nil
+}
+
+// EndFirst marks a child process as the first that the kernel ends when the machine or container has no memory left.
+// It is called right after the child has started; the child's own children inherit it. Where /proc cannot be written,
+// the kernel ends the largest process, as it does by default.
+func EndFirst(id int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", id), []byte("1000"), 0)
 }
 
 // landlockABI returns the kernel's version of Landlock; 0 means none.

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/airlock-run/airlock/infra/lockdown"
 )
 
 const (
@@ -71,6 +73,7 @@ func start(ctx context.Context, cfg Config) (*worker, error) {
 		_, _ = ours.Close(), theirs.Close()
 		return nil, err
 	}
+	lockdown.EndFirst(w.cmd.Process.Pid)
 	go func() {
 		_ = w.cmd.Wait() // its exit status adds nothing
 		close(w.gone)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -41,5 +43,42 @@ func TestFloodOfConnectionsAndFewFiles(t *testing.T) {
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
 		t.Errorf("status %d", res.StatusCode)
+	}
+}
+
+// TestMemoryEndsAtTheGatewayLast: when memory runs out, the kernel ends the processes that run or scan code before the
+// gateway, which replaces them.
+func TestMemoryEndsAtTheGatewayLast(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	first := func(id string) bool {
+		text, err := os.ReadFile("/proc/" + id + "/oom_score_adj")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(text)) == "1000"
+	}
+	own := strconv.Itoa(p.Process.Pid)
+	if first(own) {
+		t.Error("the gateway ends first")
+	}
+	threads, err := filepath.Glob("/proc/" + own + "/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	children := 0
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for id := range strings.FieldsSeq(string(text)) {
+			if children++; !first(id) {
+				t.Errorf("process %s does not end before the gateway", id)
+			}
+		}
+	}
+	if children == 0 {
+		t.Error("the gateway has no processes")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke/internal/child"
 	"github.com/airlock-run/airlock/infra/invoke/replystream"
 	"github.com/airlock-run/airlock/infra/invoke/sealed"
+	"github.com/airlock-run/airlock/infra/lockdown"
 )
 
 // state is the current activity of a process.
@@ -154,6 +155,7 @@ func (p *process) launch(pool *Pool) error {
 		disconnect()
 		return fmt.Errorf("start a function process: %w", err)
 	}
+	lockdown.EndFirst(p.cmd.Process.Pid)
 	p.usage = child.NewUsage(p.cmd.Process.Pid)
 	p.printed.by(p.cmd.Process.Pid)
 	close(p.launched)
