@@ -20,8 +20,8 @@
 //
 // Code may import the packages of [Grants].Packages. What a script imports is evaluated once, in a guest that has
 // nothing but the library, and the runs of that owner start from a copy-on-write view of it (packages.go). Packages are
-// code of the guest and have no other rights. A package that needs more than itself to load is evaluated by each run,
-// without the files that its sideEffects allow to leave out if nothing uses them.
+// code of the guest and have no other rights. A package that needs more than itself to load is compiled once and
+// evaluated by each run, without the files that its sideEffects allow to leave out if no imported name needs them.
 // One that only keeps the time at which it loads finds the time of its run there.
 //
 // # Runs that wait

@@ -36,6 +36,8 @@ func setOf(names ...string) map[string]bool {
 	return set
 }
 
+const throwsWhileLoading = "it throws while it loads"
+
 // coldError ends the loading of code that cannot have an image.
 type coldError struct{ why string }
 
@@ -74,7 +76,7 @@ func (l *loader) Call(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, erro
 	switch op {
 	case opLoaded:
 		if n, _ := a[1].Int(); n != 1 {
-			return 0, cold("it throws while it loads")
+			return 0, cold(throwsWhileLoading)
 		}
 		l.done = true
 		return quickjs.Undefined, nil
@@ -150,7 +152,7 @@ func (r *run) load(v *version) error {
 // limits were hit, or the platform failed.
 func (r *run) loadVersion(v *version) error {
 	tainted := r.outside.tainted
-	made, err := (&loader{run: r}).evaluateAhead(v.key.globals)
+	made, err := (&loader{run: r}).freeze(v.key.globals, !r.source.Loads())
 	var why *coldError
 	if err != nil && !errors.As(err, &why) {
 		return err
@@ -167,10 +169,13 @@ func (r *run) loadVersion(v *version) error {
 	return nil
 }
 
-// evaluateAhead evaluates the top level of the code in a guest of its own and returns the image of what that left. A
-// coldError says why there can be none.
-func (l *loader) evaluateAhead(globals string) (*quickjs.Image, error) {
+// freeze evaluates the top level of the code in a guest of its own, or only compiles it, and returns the image of what
+// that left. A coldError says why there can be none.
+func (l *loader) freeze(globals string, onlyCompiled bool) (*quickjs.Image, error) {
 	r := l.run
+	if r.late {
+		return nil, cold("%s", r.result.PackagesCold)
+	}
 	in, err := r.image.NewInstance(r.ctx, r.memory.Budget, l)
 	if err != nil {
 		return nil, err
@@ -179,7 +184,7 @@ func (l *loader) evaluateAhead(globals string) (*quickjs.Image, error) {
 	const state = 1 // of Math.random: code that draws numbers has no image
 	in.SetRandom(state)
 	in.SetTimeOrigin(0)
-	err = (&guest{r, in}).evaluateTop(globals)
+	err = (&guest{r, in}).evaluateTop(globals, onlyCompiled)
 	r.loaded = usage{in.Ticks(), r.memory.Peak()}
 	var why *coldError
 	switch {
@@ -206,8 +211,8 @@ func (l *loader) evaluateAhead(globals string) (*quickjs.Image, error) {
 	return made, err
 }
 
-// evaluateTop compiles the code and evaluates its top level.
-func (g *guest) evaluateTop(globals string) error {
+// evaluateTop compiles the code and evaluates its top level, unless it is only compiled.
+func (g *guest) evaluateTop(globals string, onlyCompiled bool) error {
 	fn, err := g.compile()
 	if err != nil {
 		return err
@@ -219,6 +224,6 @@ func (g *guest) evaluateTop(globals string) error {
 	if err != nil {
 		return fmt.Errorf("names of globals: %w", err)
 	}
-	return g.call(g.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(!g.source.Loads()),
+	return g.call(g.image.Root(stdlib.RootLoad), fn, names, quickjs.Bool(onlyCompiled),
 		quickjs.Bool(g.source.IsPackages()), quickjs.Int(regexpFlags(g.source)))
 }

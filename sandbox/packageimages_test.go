@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,6 +128,113 @@ func TestPackagesAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(name+", prepared", keptEngine(t, dir), again, code, string(want.Value), 0)
+	}
+}
+
+// TestImpurePackagesAreCompiledAhead checks that runs neither bundle nor compile a package that each of them evaluates,
+// and that nothing passes from one evaluation to another.
+func TestImpurePackagesAreCompiledAhead(t *testing.T) {
+	dir := t.TempDir()
+	const why = "it draws random numbers while it loads"
+	p := packageOf("impure", "index.js", `
+		console.log('loads');
+		let n = 0;
+		exports.id = Math.random();
+		exports.count = () => ++n;
+		exports.has = typeof input;`)
+	p.Impure = why
+	read, tree := 0, p.Tree
+	p.Tree = func() (map[string][]byte, error) { read++; return tree() }
+	grants := sandbox.Grants{Packages: []sandbox.Package{p}}
+	if err := keptEngine(t, dir).PreparePackages(t.Context(), grants); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(kept(t, dir)); n != 2 {
+		t.Errorf("%d images, want 2: imported and required", n)
+	}
+	e := keptEngine(t, dir)
+	read = 0
+	ids := map[string]int{}
+	for _, seed := range []int64{1, 2, 1} {
+		for _, code := range []string{
+			"import { id, count, has } from 'impure'; [id, count(), count(), has]",
+			"const { id, count, has } = require('impure'); [id, count(), count(), has]",
+		} {
+			r := run(t, e, sandbox.Script{Code: code, Seed: &seed, Input: []byte(`"given"`)}, grants)
+			id, rest, _ := strings.Cut(strings.TrimPrefix(string(r.Value), "["), ",")
+			if rest != `1,2,"string"]` || r.Output != "loads\n" {
+				t.Errorf("%s %q %s", r.Value, r.Output, r.Error)
+			}
+			if r.PackagesCold != why || r.Pure {
+				t.Errorf("%q, pure: %t", r.PackagesCold, r.Pure)
+			}
+			ids[fmt.Sprint(seed, " ", id)]++
+		}
+	}
+	if read != 1 || len(ids) != 2 { // once, for what the manifest says about names
+		t.Errorf("the files were read %d times, and the seeds gave %v", read, ids)
+	}
+}
+
+// TestImpurePackagesByName checks that runs evaluate only what the names that they import need of a package, if its
+// manifest allows that, and that scripts with the same names share what was compiled.
+func TestImpurePackagesByName(t *testing.T) {
+	e := newEngine(t)
+	files := []string{
+		"index.js", "export { a } from './a.js'; export { b } from './b.js'; import './c.js'; export default 7",
+		"a.js", "globalThis.seen = (globalThis.seen ?? '') + 'a'; export const a = Math.random() < 2",
+		"b.js", "globalThis.seen = (globalThis.seen ?? '') + 'b'; export const b = Math.random() < 2",
+		"c.js", "globalThis.seen = (globalThis.seen ?? '') + 'c'; Math.random()"}
+	for _, c := range []struct{ effects, code, value string }{
+		{``, `import { a } from "p"; [a, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": true`, `import { a } from "p"; [a, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": false`, `import { a } from "p"; [a, seen]`, `[true,"a"]`},
+		{`, "sideEffects": false`, `import { a as x } from "p"; [x, seen]`, `[true,"a"]`},
+		{`, "sideEffects": false`, `import seven, { b } from "p"; [seven, b, seen]`, `[7,true,"b"]`},
+		{`, "sideEffects": false`, `import { a } from "p"; import { b } from "p"; [a, b, seen]`, `[true,true,"ab"]`},
+		{`, "sideEffects": false`, `import * as p from "p"; [p.b, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": false`, `const { b } = require("p"); [b, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": false`, `const { b } = await import("p"); [b, seen]`, `[true,"abc"]`},
+		{`, "sideEffects": ["./c.js"]`, `import { b } from "p"; [b, seen]`, `[true,"bc"]`},
+		{`, "sideEffects": [`, `import { b } from "p"; [b, seen]`, ``},
+	} {
+		p := packageOf("p", append([]string{"package.json", `{"name": "p"` + c.effects + `}`}, files...)...)
+		p.Impure = "it draws random numbers while it loads"
+		read, tree := 0, p.Tree
+		p.Tree = func() (map[string][]byte, error) { read++; return tree() }
+		for i := range 2 {
+			read = 0
+			r := run(t, e, sandbox.Script{Code: fmt.Sprintf("/* %d */ %s", i, c.code)},
+				sandbox.Grants{Packages: []sandbox.Package{p}})
+			if string(r.Value) != c.value || (r.Error == "") != (c.value != "") {
+				t.Errorf("%s, %s: %s %s, want %s", c.effects, c.code, r.Value, r.Error, c.value)
+			}
+			if i > 0 && read > 0 && c.value != "" {
+				t.Errorf("%s, %s: the files were read again", c.effects, c.code)
+			}
+		}
+	}
+}
+
+// TestImpurePackagesFail checks what code sees of a package that fails while each run evaluates it.
+func TestImpurePackagesFail(t *testing.T) {
+	e := newEngine(t)
+	for name, c := range map[string]struct{ text, why, code, want string }{
+		"throws": {"Math.random(); throw new RangeError('broken')", "it draws random numbers while it loads",
+			"import 'p'; 1", "RangeError: broken"},
+		"rejects":    {"Math.random(); Promise.reject(new Error('nobody'))", "", "import 'p'; output = 1", ""},
+		"no grammar": {"Math.random(); let let = 1", "it draws", "import 'p'; 1", "SyntaxError"},
+		"no file":    {"Math.random(); require('./gone')", "it draws", "import 'p'; 1", "Cannot find module './gone'"},
+		"no name":    {"export const a = Math.random()", "it draws", "import { a, b } from 'p'; [typeof a, typeof b]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := packageOf("p", "index.js", c.text)
+			p.Impure = c.why
+			r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{Packages: []sandbox.Package{p}})
+			if (c.want == "") != (r.Error == "") || !strings.Contains(r.Error, c.want) {
+				t.Errorf("%s %s, want %q", r.Value, r.Error, c.want)
+			}
+		})
 	}
 }
 

@@ -27,7 +27,7 @@ type PackageID struct {
 
 // A Package is an npm package that code may import by name. The packages that a script imports are evaluated once, in
 // a guest that has nothing but the library, and runs start from a copy-on-write view of what they left. A package whose
-// top level needs more than itself is evaluated by each run.
+// top level needs more than itself is compiled ahead, and evaluated by each run.
 type Package struct {
 	PackageID
 	// Impure says why each run has to evaluate the package; "" if the package can be evaluated ahead.
@@ -79,8 +79,8 @@ func identityOf(packages []Package) string {
 	return b.String()
 }
 
-// sourcePackages returns the packages of a run as its source meets them. Those that cannot be evaluated ahead, or none
-// if ahead is false, are part of the source, if anything in the script can be their name.
+// sourcePackages returns the packages of a run as its source meets them. If ahead is false, those whose name occurs in
+// the script are part of the source.
 func (r importer) sourcePackages(script Script, ahead bool) (source.Packages, error) {
 	out := source.Packages{Identity: identityOf(r.grants.Packages), Withheld: r.grants.Withheld}
 	if len(out.Withheld) > 0 {
@@ -102,7 +102,7 @@ func (r importer) sourcePackages(script Script, ahead bool) (source.Packages, er
 			out.Damaged = append(out.Damaged, p.Name)
 			continue
 		}
-		if ahead && p.Impure == "" {
+		if ahead {
 			out.Ahead[p.Name] = true
 			continue
 		}
@@ -137,29 +137,47 @@ func mentions(script Script, name string) bool {
 // An importer provides a run with the packages that its code imports.
 type importer struct{ *run }
 
-// takePackages makes the run start from the image of the packages that its code imports. Where there is no such image,
-// the packages become part of the source. release ends the use of the version that it returns.
+// takePackages makes the run start from the image of the packages that its code imports, in which they are evaluated
+// or at least compiled. Where there is no such image, the packages become part of the source. release ends the use of
+// the version that it returns.
 func (r importer) takePackages(script Script, v *version) (*version, error) {
 	r.result.Packages = r.imported()
 	keys := r.source.Ahead()
 	if len(keys) == 0 || v != nil && v.image != nil {
 		return nil, nil // no image
 	}
-	p := r.engine.versions.takeKey(r.packagesKey(script.Owner, keys), script.Owner)
-	if !p.loaded {
-		if err := r.evaluatePackages(p, keys); err != nil {
+	if byName := r.source.AheadByName(); r.impure() != "" && !slices.Equal(byName, keys) {
+		p, err := r.takeImage(script, byName)
+		if err != nil || p.image != nil {
 			return p, err
 		}
+		r.engine.versions.release(p)
 	}
-	if p.image != nil {
-		if int64(p.image.Size()) > r.limits.MemoryBytes {
-			return p, r.limits.exceeded(LimitMemory)
-		}
-		r.image, r.stamps = p.image, p.stamps
-		return p, nil
+	p, err := r.takeImage(script, keys)
+	if err != nil || p.image != nil {
+		return p, err
 	}
 	r.cached, r.result.PackagesCold = false, p.cold
 	return p, r.prepareSource(script, false)
+}
+
+// takeImage takes the version of packages, which it makes if it is not there, and lets the run start from its image. A
+// version without an image says that there can be none.
+func (r importer) takeImage(script Script, keys []string) (*version, error) {
+	p := r.engine.versions.takeKey(r.packagesKey(script.Owner, keys), script.Owner)
+	if !p.loaded {
+		if err := r.makePackages(p, keys); err != nil {
+			return p, err
+		}
+	}
+	if p.image == nil {
+		return p, nil
+	}
+	if int64(p.image.Size()) > r.limits.MemoryBytes {
+		return p, r.limits.exceeded(LimitMemory)
+	}
+	r.image, r.stamps, r.late, r.result.PackagesCold = p.image, p.stamps, p.cold != "", p.cold
+	return p, nil
 }
 
 // packagesKey returns what loading packages can observe. Owners share no images: the time of a run tells nobody what
@@ -179,6 +197,23 @@ func (r importer) packagesKey(owner string, keys []string) versionKey {
 		b.WriteString(strconv.Quote(key))
 	}
 	return versionKey{b.String(), g.Eval, g.Files, modulesKey(g.Modules), identityOf(used), noGlobals}
+}
+
+// impure returns why a package that the source imports has to be evaluated by each run; "" if there is none.
+func (r importer) impure() string {
+	for _, p := range r.grants.Packages {
+		if p.Impure != "" && slices.Contains(r.result.Packages, p.PackageID) {
+			return p.Impure
+		}
+	}
+	return ""
+}
+
+// divisible reports whether the manifest of a package that each run evaluates allows to leave out files.
+func (r importer) divisible(files map[string][]byte) bool {
+	return slices.ContainsFunc(r.grants.Packages, func(p Package) bool {
+		return p.Impure != "" && slices.Contains(r.result.Packages, p.PackageID) && source.Divisible(p.Name, files)
+	})
 }
 
 // imported returns the packages of the deployment that the source imports.
@@ -214,10 +249,9 @@ const (
 	loadWall = 30 * time.Second
 )
 
-// evaluatePackages takes the image of packages from the cache folder or evaluates the packages into one, or finds why
-// they cannot have one. It has limits of its own and costs the run nothing, so that a run does not depend on whether
-// the image was there.
-func (r importer) evaluatePackages(v *version, keys []string) error {
+// makePackages takes the image of packages from the cache folder or makes it, or finds why there can be none. It has
+// limits of its own and costs the run nothing: the result of a run does not depend on whether the image was there.
+func (r importer) makePackages(v *version, keys []string) error {
 	if r.takeKept(v, keys) {
 		v.source = source.Named(packagesFile)
 	} else if err := r.freeze(v, keys); err != nil {
@@ -228,8 +262,47 @@ func (r importer) evaluatePackages(v *version, keys []string) error {
 	return nil
 }
 
-// freeze evaluates packages into the image of v, or sets why they cannot have one.
+// freeze makes the image of v: the packages evaluated or, if v.cold says why that cannot be, compiled. There is none if
+// they cannot be compiled either.
 func (r importer) freeze(v *version, keys []string) error {
+	s, err := r.bundlePackages(v, keys)
+	if s == nil || err != nil {
+		return err
+	}
+	if v.cold = r.impure(); v.cold == "" {
+		why, err := r.whyCold(r.freezeEvaluated(v, s))
+		if why == "" || err != nil {
+			return err
+		}
+		v.cold = why
+	}
+	if v.cold == throwsWhileLoading {
+		return nil // the error has the files of the packages if they are part of the source
+	}
+	v.image, _, err = r.freezeAt(loadClock, s, true)
+	_, err = r.whyCold(err)
+	return err
+}
+
+// whyCold returns why packages have no image, if err says that. Otherwise it returns err.
+func (r importer) whyCold(err error) (string, error) {
+	var why *coldError
+	switch {
+	case err == nil:
+		return "", nil
+	case r.ctx.Err() != nil:
+		return "", err
+	case hostops.AsLimit(err) != nil: // err has the engine's stack, too
+		return "its evaluation " + hostops.AsLimit(err).Error(), nil
+	case errors.As(err, &why), errors.Is(err, errThrown):
+		return err.Error(), nil
+	}
+	return "", err
+}
+
+// bundlePackages returns the code of packages; nil if v.cold says why there is none.
+func (r importer) bundlePackages(v *version, keys []string) (*source.Source, error) {
+	v.source = source.Named(packagesFile)
 	files := map[string][]byte{}
 	for _, p := range r.grants.Packages {
 		if !slices.Contains(r.result.Packages, p.PackageID) {
@@ -237,30 +310,14 @@ func (r importer) freeze(v *version, keys []string) error {
 		}
 		tree, err := p.Tree()
 		if err != nil {
-			return fmt.Errorf("read package %s: %w", p.Name, err)
+			return nil, fmt.Errorf("read package %s: %w", p.Name, err)
 		}
 		maps.Copy(files, tree)
 	}
-	err := r.freezePackages(v, keys, files)
-	var why *coldError
-	switch {
-	case err == nil:
-	case r.ctx.Err() != nil:
-		return err
-	case hostops.AsLimit(err) != nil: // err has the engine's stack, too
-		v.cold = "its evaluation " + hostops.AsLimit(err).Error()
-	case errors.As(err, &why), errors.Is(err, errThrown):
-		v.cold = err.Error()
-	default:
-		return err
+	if source.IsByName(keys) && !r.divisible(files) {
+		return nil, nil // no image: that of the whole packages has all that this one would have
 	}
-	return nil
-}
-
-// freezePackages sets the image of v, and where it has the time if the packages keep that.
-func (r importer) freezePackages(v *version, keys []string, files map[string][]byte) error {
 	var why string
-	v.source = source.Named(packagesFile)
 	s, err := prepare(r.builder(), func() *source.Source {
 		s, ex := source.OfPackages(keys, files)
 		if ex != nil {
@@ -268,18 +325,22 @@ func (r importer) freezePackages(v *version, keys []string, files map[string][]b
 		}
 		return s
 	})
-	switch {
-	case err != nil:
-		return err
-	case s == nil:
-		return cold("%s", why)
+	if err != nil {
+		v.cold, err = r.whyCold(err)
+		return nil, err
 	}
-	im, asked, err := r.evaluateAt(loadClock, s, v.key.globals)
+	v.cold = why
+	return s, nil
+}
+
+// freezeEvaluated sets the image of v, and where it has the time if the packages keep that.
+func (r importer) freezeEvaluated(v *version, s *source.Source) error {
+	im, asked, err := r.freezeAt(loadClock, s, false)
 	if err != nil {
 		return err
 	}
 	if asked {
-		other, _, err := r.evaluateAt(otherLoadClock, s, v.key.globals)
+		other, _, err := r.freezeAt(otherLoadClock, s, false)
 		if err != nil {
 			return errors.Join(err, im.Close())
 		}
@@ -293,8 +354,9 @@ func (r importer) freezePackages(v *version, keys []string, files map[string][]b
 	return nil
 }
 
-// evaluateAt evaluates packages at a time and reports whether they have asked for it.
-func (r importer) evaluateAt(clock time.Duration, s *source.Source, globals string) (*quickjs.Image, bool, error) {
+// freezeAt returns the image of packages that were evaluated at a time, or only compiled, and reports whether they have
+// asked for the time.
+func (r importer) freezeAt(clock time.Duration, s *source.Source, onlyCompiled bool) (*quickjs.Image, bool, error) {
 	b := r.builder()
 	b.source = s
 	defer b.abandon()
@@ -305,7 +367,7 @@ func (r importer) evaluateAt(clock time.Duration, s *source.Source, globals stri
 	}
 	defer end()
 	l := &loader{run: b, clock: clock}
-	im, err := l.evaluateAhead(globals)
+	im, err := l.freeze(noGlobals, onlyCompiled)
 	return im, l.asked, err
 }
 
@@ -321,7 +383,7 @@ func (r importer) builder() *run {
 // that loses its access to files opens them before, with [Engine.OpenPackages].
 
 // packagesMagic changes with how packages are bundled and evaluated.
-const packagesMagic = "airlock packages 5\n"
+const packagesMagic = "airlock packages 6\n"
 
 // packageImage returns the file of the image under a key. Its name is the hash of what the image depends on: the engine
 // and its library, how packages are evaluated, their integrity, and what the grants let them observe.
@@ -339,13 +401,14 @@ func (r importer) takeKept(v *version, keys []string) bool {
 	}
 	defer done()
 	v.image, v.stamps, err = r.engine.image.Derived(file)
+	v.cold = r.impure()
 	return err == nil
 }
 
-// wanted returns runs that import and that require each package of the grants that can be evaluated ahead.
+// wanted returns runs that import and that require each package of the grants that can have an image.
 func (e *Engine) wanted(ctx context.Context, grants Grants) (all []importer, keys []string) {
 	for _, p := range grants.Packages {
-		if p.Impure != "" || p.Damaged {
+		if p.Impure == throwsWhileLoading || p.Damaged {
 			continue
 		}
 		for _, how := range []string{"import ", "require "} {
@@ -357,8 +420,8 @@ func (e *Engine) wanted(ctx context.Context, grants Grants) (all []importer, key
 	return all, keys
 }
 
-// PreparePackages evaluates the packages of the grants, each alone, and writes their images to Config.CacheDir, unless
-// they are there. A package that cannot be evaluated ahead is passed over.
+// PreparePackages evaluates or compiles the packages of the grants, each alone, and writes their images to
+// Config.CacheDir, unless they are there. A package that cannot have an image is passed over.
 func (e *Engine) PreparePackages(ctx context.Context, grants Grants) error {
 	if e.packages.Dir == "" {
 		return nil
@@ -381,6 +444,9 @@ func (r importer) prepareImage(importKey string) error {
 	}
 	if err := r.freeze(v, keys); err != nil || v.image == nil {
 		return err
+	}
+	if v.cold != r.impure() { // takeKept would take the packages for evaluated ones
+		return v.close()
 	}
 	return errors.Join(v.image.Keep(r.engine.packageImage(v.key), v.stamps), v.close())
 }

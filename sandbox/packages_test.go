@@ -281,8 +281,8 @@ func TestPackageUnreadable(t *testing.T) {
 	}
 }
 
-// TestPackageWithoutEffects checks that code evaluates only what it uses of a package that each run evaluates, if the
-// package's manifest allows that.
+// TestPackageWithoutEffects checks that a step of a session, which evaluates the packages that it imports itself,
+// evaluates only what it uses of them, if the package's manifest allows that.
 func TestPackageWithoutEffects(t *testing.T) {
 	e := newEngine(t)
 	files := []string{"index.js", "export { a } from './a.js'; export { b } from './b.js'; import './c.js'",
@@ -293,16 +293,16 @@ func TestPackageWithoutEffects(t *testing.T) {
 		{``, `import { a } from "p"; [a, seen]`, `[true,"abc"]`},
 		{`, "sideEffects": true`, `import { a } from "p"; [a, seen]`, `[true,"abc"]`},
 		{`, "sideEffects": false`, `import { a } from "p"; [a, seen]`, `[true,"a"]`},
-		{`, "sideEffects": false`, `import * as p from "p"; [p.b, seen]`, `[true,"b"]`},
+		{`, "sideEffects": false`, `import * as p from "p"; [p.b, seen]`, `[true,"ab"]`},
 		{`, "sideEffects": false`, `import * as p from "p"; [Object.keys(p), seen]`, `[["a","b"],"ab"]`},
-		{`, "sideEffects": false`, `import { a } from "p"; typeof seen`, `"undefined"`},
+		{`, "sideEffects": false`, `import { a } from "p"; typeof seen`, `"string"`},
 		{`, "sideEffects": ["./c.js"]`, `import { b } from "p"; [b, seen]`, `[true,"bc"]`},
 		{`, "sideEffects": ["*c.js", 1]`, `import { b } from "p"; [b, seen]`, `[true,"abc"]`},
 		{`, "sideEffects": ["**/c.js"]`, `import { b } from "p"; [b, seen]`, `[true,"abc"]`},
 		{`, "sideEffects": [`, `import { b } from "p"; [b, seen]`, ``},
 	} {
 		p := packageOf("p", append([]string{"package.json", `{"name": "p"` + c.effects + `}`}, files...)...)
-		r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{Packages: []sandbox.Package{p}})
+		r := steps(t, e, sandbox.Grants{Packages: []sandbox.Package{p}}, c.code)
 		if string(r.Value) != c.value || (r.Error == "") != (c.value != "") {
 			t.Errorf("%s, %s: %s %s, want %s", c.effects, c.code, r.Value, r.Error, c.value)
 		}

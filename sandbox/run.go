@@ -51,8 +51,8 @@ type origin struct {
 	source *source.Source
 	// cached reports that source came from the engine's cache, so this is not its first run.
 	cached bool
-	// ahead reports that the source lacks packages, which were evaluated before it.
-	ahead bool
+	// ahead reports that the source lacks packages, which were evaluated before it, or compiled if they are late.
+	ahead, late bool
 	// script is the hash of the script of a run that may wait, and segment counts its earlier segments, or the earlier
 	// steps of its session.
 	script  [32]byte
@@ -172,16 +172,17 @@ func (r *run) failEarly(err error) (Result, error) {
 
 // The flags of the library's start.
 const (
-	startCalled = 1   // the value is a function that is to be called
-	startSetup  = 2   // there is a setup to ask for
-	startLoaded = 4   // the top level was evaluated
-	startScript = 8   // the top level leaves the script
-	startKeeps  = 16  // the declarations of the code outlive it
-	startModule = 32  // the code is an ES module by its syntax
-	startKept   = 64  // the code reads the matches that RegExp keeps
-	startPath   = 128 // the code is a CommonJS module that mentions its path
-	startSets   = 256 // the code may make regular expressions with the flag v
-	startNamed  = 512 // the code may show the errors of computed regular expressions
+	startCalled = 1    // the value is a function that is to be called
+	startSetup  = 2    // there is a setup to ask for
+	startLoaded = 4    // the top level was evaluated
+	startScript = 8    // the top level leaves the script
+	startKeeps  = 16   // the declarations of the code outlive it
+	startModule = 32   // the code is an ES module by its syntax
+	startKept   = 64   // the code reads the matches that RegExp keeps
+	startPath   = 128  // the code is a CommonJS module that mentions its path
+	startSets   = 256  // the code may make regular expressions with the flag v
+	startNamed  = 512  // the code may show the errors of computed regular expressions
+	startLate   = 1024 // the packages were compiled, and are evaluated before the code
 )
 
 // execute runs the code in a fresh guest to its end.
@@ -224,6 +225,9 @@ func (g *guest) execute(script Script) error {
 	}
 	if g.powers.setup != nil && g.told != g.powers.told() {
 		flags |= startSetup
+	}
+	if g.late {
+		flags |= startLate
 	}
 	if g.step > 0 {
 		flags |= startKeeps

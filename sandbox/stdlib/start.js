@@ -16,6 +16,7 @@
       return begun(running, flags);
     };
     try {
+      if (flags & 1024) packages = await loaded();
       value = flags & 4 ? loaded : await started(fn(undefined, main, main?.exports, packages, names));
       if (flags & 8) value = await started(value(undefined, main, main?.exports, packages, names));
       if (flags & 1 && typeof value === 'function' && !isClass(value)) value = await value(input, context);
@@ -91,11 +92,12 @@
 
   // load evaluates top-level code that many runs share, before any run exists. brought maps the names of the globals that
   // each run supplies to whether they are enumerable. Code that accesses one of them during load fails with op.early.
-  // asPackages keeps the value for the code that imports from it. flags are those of start that extendRegExp knows.
+  // asPackages keeps the value for the code that imports from it, or has start evaluate what is only compiled. flags are those of start that extendRegExp knows.
   const load = (fn, brought, onlyCompiled, asPackages, flags) => {
     defineOutput();
     if (onlyCompiled) {
       loaded = fn;
+      if (asPackages) makeRoom();
       host(op.loaded, 1, 0, 0);
       return;
     }
@@ -130,7 +132,8 @@
   // start starts a run. flags: 1, call the value if it is a function; 2, ask the host for a setup; 4, load has evaluated fn;
   // 8, fn returns the script's function; 16, it is a step of a session, whose declarations are kept;
   // 32, the code is an ES module by its syntax; 64, it mentions RegExp.$1 or the like; 128, it is a CommonJS module that
-  // mentions __dirname or __filename; 256, it may make regular expressions with the flag v.
+  // mentions __dirname or __filename; 256, it may make regular expressions with the flag v; 1024, load has compiled the
+  // packages.
   const start = (fn, context, input, flags, limit) => {
     resultLimit = limit;
     internal.isStep = (flags & 16) !== 0;

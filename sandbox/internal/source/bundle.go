@@ -386,7 +386,7 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 			found, ok = resolve(b.files, importer, a.Path, false)
 		}
 		if ok {
-			return api.OnResolveResult{Path: found, Namespace: ofFile}
+			return b.fileOfPackages(found)
 		}
 	}
 	if out, ok := b.resolvePackages(a); ok {

@@ -16,13 +16,7 @@ func effectsOf(files map[string][]byte, file string) api.SideEffects {
 		return api.SideEffectsTrue
 	}
 	root := file[:at] + "node_modules/" + PackageName(file[at+len("node_modules/"):])
-	var manifest struct {
-		SideEffects any `json:"sideEffects"`
-	}
-	if json.Unmarshal(files[root+"/package.json"], &manifest) != nil {
-		return api.SideEffectsTrue
-	}
-	switch effects := manifest.SideEffects.(type) {
+	switch effects := sideEffects(files[root+"/package.json"]).(type) {
 	case bool:
 		if !effects {
 			return api.SideEffectsFalse
@@ -38,6 +32,28 @@ func effectsOf(files map[string][]byte, file string) api.SideEffects {
 		return api.SideEffectsFalse
 	}
 	return api.SideEffectsTrue
+}
+
+// sideEffects returns the field of a manifest; nil if there is none.
+func sideEffects(text []byte) any {
+	var manifest struct {
+		SideEffects any `json:"sideEffects"`
+	}
+	if json.Unmarshal(text, &manifest) != nil {
+		return nil
+	}
+	return manifest.SideEffects
+}
+
+// Divisible reports whether the manifest of a package allows to leave out files that only unused exports need.
+func Divisible(name string, files map[string][]byte) bool {
+	switch effects := sideEffects(files["node_modules/"+name+"/package.json"]).(type) {
+	case bool:
+		return !effects
+	case []any:
+		return true
+	}
+	return false
 }
 
 // hasEffects reports whether a pattern of sideEffects means a file. A pattern without a slash means files in all

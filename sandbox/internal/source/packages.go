@@ -53,9 +53,65 @@ func PackageName(specifier string) string {
 // space, and the specifier.
 func (s *Source) Ahead() []string {
 	if s.bundle == nil {
-		return s.keys
+		return slices.Sorted(maps.Keys(s.uses))
 	}
 	return slices.Sorted(maps.Keys(s.bundle.ahead))
+}
+
+// AheadByName returns the keys of Ahead, but those of modules of which the code uses certain exports with their names:
+// "import mathjs {add,sqrt}". [OfPackages] leaves out what only other exports need.
+func (s *Source) AheadByName() []string {
+	keys := s.Ahead()
+	for i, key := range keys {
+		if names, ok := s.uses[key]; ok && names != nil {
+			keys[i] = fmt.Sprintf("%s {%s}", key, strings.Join(slices.Sorted(maps.Keys(names)), ","))
+		}
+	}
+	return keys
+}
+
+// IsByName reports whether keys come from AheadByName and one of them has names.
+func IsByName(keys []string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return strings.HasSuffix(key, "}") })
+}
+
+// uses are the names that code uses of each module that is evaluated before it: nil if it may use all.
+type uses map[string]map[string]bool
+
+// importName matches a name in an import clause that needs no quotes, and what it is bound to.
+var importName = lazyregexp.New(`^([\w$]+)(?:\s+as\s+[\w$]+)?$`)
+
+// add adds what an import clause names.
+func (u uses) add(key, clause string) {
+	names, known := u[key]
+	if known && names == nil {
+		return
+	}
+	if !known {
+		names = map[string]bool{}
+	}
+	first, list, braces := strings.Cut(clause, "{")
+	if strings.Contains(first, "*") {
+		u[key] = nil
+		return
+	}
+	if strings.Trim(first, ", \t\n") != "" {
+		names["default"] = true
+	}
+	if braces {
+		for name := range strings.SplitSeq(strings.TrimRight(list, "} \t\n"), ",") {
+			name = strings.TrimSpace(name)
+			m := importName.FindStringSubmatch(name)
+			if name != "" && m == nil {
+				u[key] = nil
+				return
+			}
+			if m != nil {
+				names[m[1]] = true
+			}
+		}
+	}
+	u[key] = names
 }
 
 // Installed returns the names of the packages of the deployment that the code contains, sorted.
@@ -69,7 +125,8 @@ func (s *Source) Installed() []string {
 // IsPackages reports whether the text evaluates packages.
 func (s *Source) IsPackages() bool { return s.packages }
 
-// OfPackages returns the source that evaluates packages. Its value is an object with the module of each key.
+// OfPackages returns the source that evaluates packages. Its value is an object with the module of each key, which is
+// one of Ahead or AheadByName.
 func OfPackages(keys []string, files map[string][]byte) (*Source, *Exception) {
 	s := &Source{name: "packages", packages: true}
 	b := &bundle{source: s, files: files, path: "packages.js", loader: api.LoaderJS, keys: keys}
@@ -108,7 +165,15 @@ func (b *bundle) startOfPackages() string {
 	var imports, table strings.Builder
 	table.WriteString("$airlock = {__proto__: null")
 	for i, key := range b.keys {
-		if strings.HasPrefix(key, "import ") {
+		if module, names, ok := strings.Cut(strings.TrimSuffix(key, "}"), " {"); ok {
+			var clause, members []string
+			for j, name := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' }) {
+				clause = append(clause, fmt.Sprintf("%s as p%d_%d", name, i, j))
+				members = append(members, fmt.Sprintf(", %s: p%d_%d", name, i, j))
+			}
+			fmt.Fprintf(&imports, "import {%s} from %s;\n", strings.Join(clause, ", "), quoted(module))
+			fmt.Fprintf(&table, ", %s: {__proto__: null%s}", quoted(module), strings.Join(members, ""))
+		} else if strings.HasPrefix(key, "import ") {
 			fmt.Fprintf(&imports, "import * as p%d from %s;\n", i, quoted(key))
 			fmt.Fprintf(&table, ", %s: p%d", quoted(key), i)
 		} else {
@@ -184,7 +249,7 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 		hasForAwait(code) || hasSetsLiteral(code) {
 		return nil, false
 	}
-	keys := map[string]bool{}
+	used := uses{}
 	head := packagesHead
 	if len(found.imports) > 0 {
 		head += "'use strict';"
@@ -196,12 +261,12 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 			return nil, false
 		}
 		key := "import " + m[2] + m[3]
-		keys[key] = true
+		used.add(key, m[1])
 		head += bindings(m[1], packagesName+"["+quoted(key)+"]")
 	}
 	for _, name := range found.required {
 		if p.Ahead[PackageName(name)] {
-			keys["require "+name] = true
+			used["require "+name] = nil
 		} else if _, builtin := nodemodule.Name(name); !builtin {
 			return nil, false
 		}
@@ -209,7 +274,7 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 	if len(found.required) > 0 {
 		head += "const require = (name) => " + packagesName + `["require " + name] ?? globalThis.require(name);`
 	}
-	s = &Source{name: "script.js", head: head, skipped: skipped, code: body, keys: slices.Sorted(maps.Keys(keys))}
+	s = &Source{name: "script.js", head: head, skipped: skipped, code: body, uses: used}
 	s.shape(body)
 	return s, !s.doubtful
 }
@@ -219,14 +284,19 @@ func (b *bundle) withPackages(text string) string {
 	if len(b.ahead) == 0 {
 		return text
 	}
+	b.source.uses = uses{}
 	quotedMark := regexp.QuoteMeta(b.mark)
 	read := "$" + packagesName + `["$1"]` // a $ stands for itself after another
 	call := `__require\d*\("` + quotedMark + `([^"]*)"\)`
+	for _, m := range lazyregexp.New(call).FindAllStringSubmatch(text, -1) {
+		b.source.uses[m[1]] = nil
+	}
 	text = lazyregexp.New(`__toESM\d*\(`+call+`(?:, 1)?\)`).ReplaceAllString(text, read)
 	text = lazyregexp.New(call).ReplaceAllString(text, read)
 	declaration := regexp.MustCompile(`(?m)^import (?:([^;]*?) from )?"` + quotedMark + `([^"]*)"(?: with \{[^}]*\})?;$`)
 	return declaration.ReplaceAllStringFunc(text, func(d string) string {
 		m := declaration.FindStringSubmatch(d)
+		b.source.uses.add(m[2], m[1])
 		from := packagesName + "[" + quoted(m[2]) + "]"
 		if b.typed {
 			from = "((n) => n?.default?.__esModule && 'default' in n.default ? " +
@@ -269,7 +339,16 @@ func bindings(clause, from string) string {
 func (b *bundle) resolveKey(key string) api.OnResolveResult {
 	kind, specifier, _ := strings.Cut(key, " ")
 	if found, ok := resolve(b.files, "packages.js", specifier, kind == "require"); ok {
-		return api.OnResolveResult{Path: found, Namespace: ofFile}
+		return b.fileOfPackages(found)
 	}
 	return api.OnResolveResult{Errors: []api.Message{{Text: b.notFound(specifier, "the code"), Detail: notFound{}}}}
+}
+
+// fileOfPackages returns the result of resolving an import to one of the files.
+func (b *bundle) fileOfPackages(found string) api.OnResolveResult {
+	out := api.OnResolveResult{Path: found, Namespace: ofFile}
+	if IsByName(b.keys) {
+		out.SideEffects = effectsOf(b.files, found)
+	}
+	return out
 }

@@ -40,7 +40,7 @@ type Source struct {
 	// from are the packages that the code may import. packages is set if the text evaluates some of them.
 	from     Packages
 	packages bool
-	keys     []string // of a script without a bundle
+	uses     uses // of packages that are evaluated before the code
 	// compiled is the compiled form of text; nil until it was compiled (cache.go).
 	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
