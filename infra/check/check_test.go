@@ -94,6 +94,27 @@ func TestScriptPlaces(t *testing.T) {
 	}
 }
 
+func TestBrokenLinks(t *testing.T) {
+	files := []string{"README.md", "a/b.md", "a/c.go"}
+	for _, c := range []struct{ name, text, want string }{
+		{"files, folders and headings",
+			"[b](a/b.md) [c](a/c.go) [a](a/) [h](#see-also) [h](a/b.md#a-heading-1)\n## See also", ""},
+		{"another site", "[x](https://example.com/x#y) [m](mailto:a@example.com)", ""},
+		{"code", "`[x](y)`\n```\n[x](y)\n```\n", ""},
+		{"no file", "\n[x](a/d.md)", "README.md:2: a/d.md"},
+		{"no heading", "[x](a/b.md#nothing) [x](#nothing)", "README.md:1: a/b.md#nothing; README.md:1: #nothing"},
+		{"a heading that does not recur", "[x](a/b.md#a-heading-2)", "README.md:1: a/b.md#a-heading-2"},
+		{"a comment in code", "[x](#see)\n```sh\n# See\n```\n", "README.md:1: #see"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			texts := map[string]string{"README.md": c.text, "a/b.md": "# A `heading`\n\n# A heading\n"}
+			if got := strings.Join(brokenLinksOf("README.md", texts, files), "; "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestExceptionsOnlyShrink(t *testing.T) {
 	a := exceptions{{"lines", "a"}: 5, {"lines", "b"}: 3, {"lines", "c"}: 2}
 	found := []finding{{exception{"lines", "a"}, 4, nil}, {exception{"lines", "b"}, 7, nil},

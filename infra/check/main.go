@@ -1,6 +1,6 @@
 // Check measures what the linters do not: the size of packages and types, the length of lines, the form of comments,
-// the conditions of tests, the import table, and the size of tracked files. It prints every measure above its limit and
-// ends with exit code 1.
+// the conditions of tests, the import table, the links between documents, and the size of tracked files. It prints
+// every measure above its limit and ends with exit code 1.
 //
 // infra/check/allow.txt lists the exceptions that still exist, each with its number. A number may only shrink:
 //
@@ -62,6 +62,11 @@ func run(out io.Writer, update, verbose bool) (grown bool, err error) {
 		return false, err
 	}
 	found = append(found, tables...)
+	links, err := brokenLinks(files)
+	if err != nil {
+		return false, err
+	}
+	found = append(found, links...)
 	if update {
 		return false, allowed.lower(found).write(allowFile)
 	}

@@ -46,6 +46,7 @@ func (f finding) message(allowed int) string {
 		"doc":     "packages without a doc.go that holds the package comment",
 		"imports": "imports that the import table does not allow",
 		"large":   fmt.Sprintf("KB in a tracked file; at most %d", maxFileBytes>>10),
+		"link":    "links of a document to a file or heading that does not exist",
 		"table":   "import tables that are not current: go run ./infra/check -update",
 	}
 	text := limits[f.rule]
