@@ -55,7 +55,7 @@ func (e *Engine) Resume(
 	if err := g.takeState(s); err != nil {
 		return Result{}, err
 	}
-	if answers, err = g.decide(s, answers); err != nil {
+	if answers, err = g.decide(answers); err != nil {
 		return Result{}, err
 	}
 	r.step = s.Step
@@ -326,7 +326,7 @@ func hashOfScript(s Script) (sum [32]byte) {
 }
 
 // decide checks the answers that a segment begins with. In a repeated run they are those of the journal.
-func (g segment) decide(s *snapshot.State, answers []Answer) ([]Answer, error) {
+func (g segment) decide(answers []Answer) ([]Answer, error) {
 	if g.outside.tape.Playing() {
 		answers = nil
 		for _, e := range g.outside.tape.PlayDecided() {

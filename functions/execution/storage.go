@@ -137,8 +137,8 @@ type Backlog struct {
 	Oldest time.Time
 }
 
-// QueuedSince returns when a job, or its next segment, was queued.
-func (j Job) QueuedSince() time.Time {
+// queuedSince returns when a job, or its next segment, was queued.
+func (j Job) queuedSince() time.Time {
 	if j.Wait != nil && j.Wait.Changed.After(j.ReceivedAt) {
 		return j.Wait.Changed
 	}
@@ -148,7 +148,7 @@ func (j Job) QueuedSince() time.Time {
 // OldestOf returns since when the oldest of some queued jobs waits; zero if there are none.
 func OldestOf(queued []Job) (oldest time.Time) {
 	for _, j := range queued {
-		if since := j.QueuedSince(); oldest.IsZero() || since.Before(oldest) {
+		if since := j.queuedSince(); oldest.IsZero() || since.Before(oldest) {
 			oldest = since
 		}
 	}

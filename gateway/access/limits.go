@@ -70,14 +70,14 @@ func New(auth *authn.Authenticator, limits Limits, hookRate int, now func() time
 // Open reports whether the gateway asks for no credentials.
 func (a *Control) Open() bool { return a.auth.Open() }
 
-// AnalysisPath is the path of requests that analyze code without running it.
-const AnalysisPath = "/api/analyze"
+// analysisPath is the path of requests that analyze code without running it.
+const analysisPath = "/api/analyze"
 
 // Limit counts the request of an authenticated caller. It is middleware. It counts by tenant and subject, or by
 // address if a token names no subject or the gateway asks for no credentials.
 func (a *Control) Limit(c *fiber.Ctx) error {
 	limiter, kind := a.Limiter, ""
-	if a.AnalysisLimiter != nil && c.Method() == fiber.MethodPost && c.Path() == AnalysisPath {
+	if a.AnalysisLimiter != nil && c.Method() == fiber.MethodPost && c.Path() == analysisPath {
 		limiter, kind = a.AnalysisLimiter, "analysis:"
 	}
 	caller := api.CallerOf(c)

@@ -160,8 +160,8 @@ func TextParam(c *fiber.Ctx, name string) (string, error) {
 	return text, nil
 }
 
-// HasDirective reports whether a list of directives, such as Cache-Control, contains name.
-func HasDirective(header, name string) bool {
+// hasDirective reports whether a list of directives, such as Cache-Control, contains name.
+func hasDirective(header, name string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		if strings.EqualFold(strings.TrimSpace(part), name) {
 			return true

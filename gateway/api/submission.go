@@ -54,7 +54,7 @@ func NewSubmission(c *fiber.Ctx, request execution.Request, received time.Time) 
 	return Submission{
 		Request: request, Caller: CallerOf(c), IP: utils.CopyString(c.IP()), Via: execution.ViaHTTP,
 		ReceivedAt: received.UTC(), TraceParent: TraceParent(c), Waits: true,
-		Fresh: HasDirective(c.Get(fiber.HeaderCacheControl), "no-store"),
+		Fresh: hasDirective(c.Get(fiber.HeaderCacheControl), "no-store"),
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *Server) ask(request *sdk.CallToolRequest, caller Caller, said answer) *
 // asks reports whether the client of a request shows forms to its user and repeats the call with the answers.
 func asks(request *sdk.CallToolRequest) bool {
 	can := request.ClientCapabilities()
-	if !Sessionless(request.ProtocolVersion()) || can == nil || can.Elicitation == nil {
+	if !sessionless(request.ProtocolVersion()) || can == nil || can.Elicitation == nil {
 		return false
 	}
 	return can.Elicitation.Form != nil || can.Elicitation.URL == nil

@@ -85,11 +85,11 @@ func (h *Handlers) respond(c *fiber.Ctx, leave func()) error {
 	return nil
 }
 
-// withCaller adds the caller of a request to the context of its calls.
+// withCaller adds the caller of a request to the context of its calls, where ServeHTTP finds it.
 func withCaller(
 	ctx context.Context, c *fiber.Ctx, claim *idempotency.Claim, arguments []byte, decoded func(), long *longAnswer,
 ) context.Context {
-	return WithCaller(ctx, Caller{
+	return context.WithValue(ctx, callerKey{}, Caller{
 		Identity: api.CallerOf(c), IP: utils.CopyString(c.IP()), TraceParent: api.TraceParent(c), Refused: claim.Abandon,
 		Arguments: arguments, Decoded: decoded, long: long,
 	})
@@ -107,7 +107,7 @@ func (h *Handlers) inSession(c *fiber.Ctx, serve func() error) error {
 		}
 		return err
 	}
-	if c.Method() != fiber.MethodPost || Sessionless(c.Get("Mcp-Protocol-Version")) {
+	if c.Method() != fiber.MethodPost || sessionless(c.Get("Mcp-Protocol-Version")) {
 		return serve()
 	}
 	leave, err := access.Enter(c, h.Sessions, bounds.MCPSessions)

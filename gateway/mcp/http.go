@@ -17,15 +17,11 @@ type call struct {
 	gone   context.Context
 }
 
+// callerKey is the key of the authenticated Caller in the context of an HTTP request.
 type callerKey struct{}
 
-// WithCaller puts the authenticated caller of an HTTP request where ServeHTTP finds it.
-func WithCaller(ctx context.Context, caller Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, caller)
-}
-
-// ServeHTTP serves the streamable HTTP transport. The request's context must have its caller ([WithCaller]) and end
-// when the client hangs up.
+// ServeHTTP serves the streamable HTTP transport. The request's context must have its caller (withCaller) and end when
+// the client hangs up.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		waiting, cancel := context.WithCancel(r.Context())

@@ -67,13 +67,13 @@ func New(cfg Config) (*Server, error) {
 		SessionTimeout: bounds.SessionIdle, MaxRequestBodyBytes: int64(cfg.MaxBodyBytes), Logger: cfg.Logger,
 	})
 	// From 2026-07-28 on, the protocol has no sessions: each request is complete in itself.
-	sessionless := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{
+	stateless := sdk.NewStreamableHTTPHandler(give, &sdk.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: int64(cfg.MaxBodyBytes), Logger: cfg.Logger,
 	})
 	s.handler = auth.RequireBearerToken(tokenOf, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if Sessionless(r.Header.Get("Mcp-Protocol-Version")) {
-				sessionless.ServeHTTP(w, r)
+			if sessionless(r.Header.Get("Mcp-Protocol-Version")) {
+				stateless.ServeHTTP(w, r)
 				return
 			}
 			sessions.ServeHTTP(w, r)
@@ -81,8 +81,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Sessionless reports whether a version of the protocol has no sessions.
-func Sessionless(version string) bool { return version >= "2026-07-28" }
+// sessionless reports whether a version of the protocol has no sessions.
+func sessionless(version string) bool { return version >= "2026-07-28" }
 
 // Close ends the streams on which clients only wait, so that a shutdown need not wait for them. Running calls finish.
 func (s *Server) Close() { s.leave() }

@@ -43,7 +43,7 @@ func (h *Handlers) Report(c *fiber.Ctx) error {
 		Threat      *Threat      `json:"threat"`
 		Execution   audit.Record `json:"execution"`
 	}{ID: record.ID, GeneratedAt: h.Now().UTC(), Status: record.Status, Execution: record}
-	if t, ok := ThreatOf(record); ok {
+	if t, ok := threatOf(record); ok {
 		document.Threat = &t
 	}
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+record.ID+`.`+format+`"`)

@@ -58,8 +58,8 @@ type Threat struct {
 	Findings int       `json:"findings"` // their number
 }
 
-// ThreatOf returns the worst finding of a record; ok is false if it has none.
-func ThreatOf(r audit.Record) (t Threat, ok bool) {
+// threatOf returns the worst finding of a record; ok is false if it has none.
+func threatOf(r audit.Record) (t Threat, ok bool) {
 	var danger struct {
 		Score    int    `json:"score"`
 		Level    string `json:"level"`
@@ -88,7 +88,7 @@ func ThreatOf(r audit.Record) (t Threat, ok bool) {
 func ThreatsOf(records []audit.Record) []Threat {
 	threats := []Threat{}
 	for _, r := range records {
-		if t, ok := ThreatOf(r); ok {
+		if t, ok := threatOf(r); ok {
 			threats = append(threats, t)
 		}
 	}

@@ -49,7 +49,7 @@ func (c Condition) check(f execution.SavedFunction) error {
 	case c.Match == "":
 	case !exists:
 		return &Changed{"there is no function " + f.Name + " to match If-Match"}
-	case c.Match != "*" && !listed(c.Match, TagOf(f)):
+	case c.Match != "*" && !listed(c.Match, tagOf(f)):
 		return &Changed{"the function " + f.Name + " is not the one that If-Match names; somebody changed it since. " +
 			"Get it again"}
 	}
@@ -66,9 +66,9 @@ func listed(tags, tag string) bool {
 	return false
 }
 
-// TagOf returns the entity tag of a function. It changes when the function is saved or an alias moves, and not when a
+// tagOf returns the entity tag of a function. It changes when the function is saved or an alias moves, and not when a
 // run reports how it started or a schedule proceeds.
-func TagOf(f execution.SavedFunction) string {
+func tagOf(f execution.SavedFunction) string {
 	state := struct {
 		Name     string
 		Created  string

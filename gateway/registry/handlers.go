@@ -92,7 +92,7 @@ func (h *Handlers) Put(c *fiber.Ctx) error {
 		c.Status(201)
 	}
 	c.Set(fiber.HeaderLocation, "/api/functions/"+f.Name)
-	c.Set(fiber.HeaderETag, TagOf(f))
+	c.Set(fiber.HeaderETag, tagOf(f))
 	type verdict struct {
 		Allow   bool     `json:"allow"`
 		Reasons []string `json:"reasons"`
@@ -151,7 +151,7 @@ func (h *Handlers) Get(c *fiber.Ctx) error {
 	if n, err = Resolve(f, n, given["alias"]); err != nil {
 		return err
 	}
-	if api.NotModified(c, TagOf(f)) {
+	if api.NotModified(c, tagOf(f)) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	return h.sendVersion(c, f, n)

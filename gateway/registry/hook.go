@@ -31,7 +31,7 @@ func (h *Handlers) GetHook(c *fiber.Ctx) error {
 	if f.Hook == nil {
 		return noHook(f.Name)
 	}
-	if api.NotModified(c, TagOf(f)) {
+	if api.NotModified(c, tagOf(f)) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	return sendHook(c, f)
@@ -76,7 +76,7 @@ func (h *Handlers) DeleteHook(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	c.Set(fiber.HeaderETag, TagOf(f))
+	c.Set(fiber.HeaderETag, tagOf(f))
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
@@ -132,7 +132,7 @@ func changeHook(f *execution.SavedFunction, hook *execution.FunctionHook, needsS
 func noHook(name string) error { return api.NotFound("the function " + name + " has no webhook") }
 
 func sendHook(c *fiber.Ctx, f execution.SavedFunction) error {
-	c.Set(fiber.HeaderETag, TagOf(f))
+	c.Set(fiber.HeaderETag, tagOf(f))
 	h := *f.Hook
 	return api.Send(c, hookSettings{
 		h.Scheme, h.Header, h.Headers, h.ToleranceSeconds, h.Async, h.Alias, hooks.PathOf(f.Tenant, f.Name), h.Secret != "",

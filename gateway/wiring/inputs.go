@@ -30,7 +30,7 @@ func OpenInputs(ctx context.Context, getenv func(string) string, set settings.Se
 	if err != nil {
 		return nil, err
 	}
-	rules, err := OpenRules(getenv)
+	rules, err := openRules(getenv)
 	if err != nil {
 		return nil, settings.Wrong(err)
 	}

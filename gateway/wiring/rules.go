@@ -30,8 +30,8 @@ type Rules struct {
 	scratch string                 // holds the copies if this user has no cache; else ""
 }
 
-// OpenRules reads AIRLOCK_POLICY_FILE and EGRESS_ALLOW. It must be closed.
-func OpenRules(getenv func(string) string) (*Rules, error) {
+// openRules reads AIRLOCK_POLICY_FILE and EGRESS_ALLOW. It must be closed.
+func openRules(getenv func(string) string) (*Rules, error) {
 	r := &Rules{getenv: getenv}
 	set, text, err := process.ReadRules(getenv)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestPolicyReloadTorn(t *testing.T) {
 	if err := os.WriteFile(file, []byte("version: 1\nforbid: {categories: [timer_abuse]}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rules, err := OpenRules(environment("AIRLOCK_POLICY_FILE="+file, "AIRLOCK_CACHE_DIR="+t.TempDir()))
+	rules, err := openRules(environment("AIRLOCK_POLICY_FILE="+file, "AIRLOCK_CACHE_DIR="+t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestPolicyCopies(t *testing.T) {
 		"AIRLOCK_SECRET_TWO=second")
 	var told []string
 	for range 3 { // none of them is closed, as when it is killed
-		rules, err := OpenRules(getenv)
+		rules, err := openRules(getenv)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestPolicyCopies(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rules, err := OpenRules(environment("AIRLOCK_POLICY_FILE="+file, "AIRLOCK_CACHE_DIR="+blocked))
+	rules, err := openRules(environment("AIRLOCK_POLICY_FILE="+file, "AIRLOCK_CACHE_DIR="+blocked))
 	if err != nil {
 		t.Fatal(err)
 	}

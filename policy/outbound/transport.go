@@ -115,11 +115,11 @@ func (l Limits) Client(o Options) *http.Client {
 
 // Over returns a client that sends its requests through network, which is already bounded, and follows no redirect.
 func Over(network http.RoundTripper) *http.Client {
-	return &http.Client{Transport: network, CheckRedirect: Stay}
+	return &http.Client{Transport: network, CheckRedirect: useLastResponse}
 }
 
-// Stay returns the error that keeps a client from following redirects. It is a CheckRedirect.
-func Stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// useLastResponse returns the error that keeps a client from following redirects. It is a CheckRedirect.
+func useLastResponse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // A RoundTripperFunc is a func that implements http.RoundTripper.
 type RoundTripperFunc func(*http.Request) (*http.Response, error)

@@ -39,11 +39,11 @@ var expectations embed.FS
 // otherBuild is the build whose expectations stand in for those that a build does not have.
 const otherBuild = "quickjs-ng-0.10.1"
 
-// ErrFailed reports that a suite did worse than expected. The output says where.
-var ErrFailed = errors.New("a conformance suite did worse than expected")
+// errFailed reports that a suite did worse than expected. The output says where.
+var errFailed = errors.New("a conformance suite did worse than expected")
 
-// ErrNoSuite says how to name a suite.
-var ErrNoSuite = errors.New(`no suite is given. Check out what you want to run and name it:
+// errNoSuite says how to name a suite.
+var errNoSuite = errors.New(`no suite is given. Check out what you want to run and name it:
   git clone --depth 1 https://github.com/tc39/test262
   git clone --depth 1 https://github.com/web-platform-tests/wpt
   git clone --depth 1 https://github.com/quickjs-ng/quickjs
@@ -52,7 +52,7 @@ var ErrNoSuite = errors.New(`no suite is given. Check out what you want to run a
 // Run runs the suites and prints their reports to w.
 func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 	if cfg.Test262Dir == "" && cfg.WPTDir == "" && cfg.QuickJSDir == "" {
-		return ErrNoSuite
+		return errNoSuite
 	}
 	ours, err := sandbox.New(ctx, sandbox.Config{CacheDir: cfg.CacheDir, EngineBuild: cfg.EngineBuild})
 	if err != nil {
@@ -104,7 +104,7 @@ func Run(ctx context.Context, cfg Config, w io.Writer) (err error) {
 		good = good && ok
 	}
 	if !good {
-		return ErrFailed
+		return errFailed
 	}
 	return nil
 }

@@ -64,8 +64,8 @@ type feed interface {
 	place() string
 }
 
-// ErrUnfollowed is the error of Open for a store that is neither a [Log] nor a [Bucket].
-var ErrUnfollowed = errors.New("audit index: cannot follow this kind of record store")
+// errUnfollowed is the error of Open for a store that is neither a [Log] nor a [Bucket].
+var errUnfollowed = errors.New("audit index: cannot follow this kind of record store")
 
 // Open opens the index in a folder, which it creates if necessary, and starts to follow a store that is a [Log] or a
 // [Bucket]. The store must be closed after the index.
@@ -98,7 +98,7 @@ func Open(ctx context.Context, dir string, store audit.Store, cfg Config) (*Inde
 	case Bucket:
 		x.feed = &bucketFeed{Index: x, bucket: source, recent: newRecent(recentBytes)}
 	default:
-		return nil, ErrUnfollowed
+		return nil, errUnfollowed
 	}
 	err := x.openFile(ctx)
 	if errors.Is(err, errUnusable) {

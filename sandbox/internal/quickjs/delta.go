@@ -58,7 +58,7 @@ func (im *Image) Identity() [sha256.Size]byte {
 func (in *Instance) Delta() (Delta, error) {
 	memory, ok := in.mod.Memory().Read(0, in.mod.Memory().Size())
 	if in.dead || in.depth > 0 || !ok {
-		return Delta{}, ErrNotLive
+		return Delta{}, errNotLive
 	}
 	in.reclaim()
 	d := Delta{Size: uint32(len(memory)), CollectAt: in.memory.collectAt, Overflow: in.overflow, Ticks: in.ticks}

@@ -36,9 +36,9 @@ type Host interface {
 	Rejected(in *Instance, promise Value, handled bool)
 }
 
-// ErrNotLive is the error of every method after Close, and after the run was ended from outside the guest by an
+// errNotLive is the error of every method after Close, and after the run was ended from outside the guest by an
 // unknown cause.
-var ErrNotLive = errors.New("instance is not live")
+var errNotLive = errors.New("instance is not live")
 
 // Instance is one guest: a copy-on-write view of an Image. It is used by one goroutine at a time and never reused.
 type Instance struct {
@@ -215,7 +215,7 @@ func (in *machine) ended() error {
 	if in.cause != nil {
 		return in.cause
 	}
-	return ErrNotLive
+	return errNotLive
 }
 
 // invokeName calls an export that no ordinary run needs.

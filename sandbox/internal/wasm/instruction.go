@@ -87,11 +87,11 @@ type Instruction struct {
 	Start, End int // where its bytes stand in the body
 }
 
-// IsLoad reports whether the instruction reads memory.
-func (i Instruction) IsLoad() bool { return i.Op >= I32Load && i.Op <= 0x35 }
+// isLoad reports whether the instruction reads memory.
+func (i Instruction) isLoad() bool { return i.Op >= I32Load && i.Op <= 0x35 }
 
-// IsStore reports whether the instruction writes memory.
-func (i Instruction) IsStore() bool { return i.Op >= I32Store && i.Op <= 0x3e }
+// isStore reports whether the instruction writes memory.
+func (i Instruction) isStore() bool { return i.Op >= I32Store && i.Op <= 0x3e }
 
 // Next reads one instruction of the WebAssembly 1.0 set, sign extension, saturating conversion and bulk memory.
 func Next(r *Reader) (Instruction, error) {
@@ -120,7 +120,7 @@ func (i *Instruction) immediates(r *Reader) error {
 	case op == Indirect:
 		i.Imm = int64(r.Uint())
 		r.Uint()
-	case i.IsLoad() || i.IsStore():
+	case i.isLoad() || i.isStore():
 		r.Uint() // alignment
 		i.Imm = int64(r.Uint())
 	case op == 0x1c: // select with types
