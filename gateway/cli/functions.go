@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"text/tabwriter"
@@ -13,19 +12,6 @@ import (
 	"github.com/airlock-run/airlock/gateway/cli/terminal"
 	client "github.com/airlock-run/airlock/gateway/client/go"
 )
-
-// gatewayTool holds what the commands share that call a gateway.
-type gatewayTool struct {
-	con     terminal.Console
-	gateway gatewayFlags
-	json    bool
-}
-
-// declare adds the flags of a command whose default gateway is the one on this machine.
-func (g *gatewayTool) declare(cmd *cobra.Command) {
-	g.gateway.declare(cmd, g.con, "http://127.0.0.1:"+cmp.Or(g.con.Getenv("PORT"), "3000"))
-	cmd.PersistentFlags().BoolVar(&g.json, "json", false, "print the gateway's response as JSON")
-}
 
 // functionsTool holds what the commands for saved functions share.
 type functionsTool struct{ gatewayTool }
@@ -52,52 +38,6 @@ func functionsCommand(con terminal.Console) *cobra.Command {
 	cmd.AddCommand(tool.list(), tool.get(), tool.put(), tool.delete(), tool.invoke(), tool.versions(), tool.diff(),
 		tool.alias(), tool.rollback())
 	return cmd
-}
-
-// pages returns the items of all pages that next returns, from the first, whose cursor is "".
-func pages[T any](ctx context.Context, next func(context.Context, string) ([]T, string, error)) ([]T, error) {
-	all := []T{}
-	for cursor := ""; ; {
-		items, after, err := next(ctx, cursor)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, items...); after == "" {
-			return all, nil
-		}
-		cursor = after
-	}
-}
-
-// with returns a RunE that calls fn with a client of the gateway. It prints the result as JSON if --json is set, and
-// with say otherwise.
-func with[T any](f *gatewayTool, fn func(ctx context.Context, c *client.Client, args []string) (T, error),
-	say func(T) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		c, err := f.gateway.client(f.con)
-		if err != nil {
-			return err
-		}
-		ctx, stop := terminal.Interruptible(cmd.Context())
-		defer stop()
-		v, err := fn(ctx, c, args)
-		if err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			err = called(err)
-			return exit.With(platformCode(err), err)
-		}
-		if f.json {
-			err = printJSON(f.con.Stdout, v)
-		} else {
-			err = say(v)
-		}
-		if err != nil {
-			return exit.With(exit.Platform, fmt.Errorf("print the answer: %w", err))
-		}
-		return nil
-	}
 }
 
 // names completes function names by asking the gateway.

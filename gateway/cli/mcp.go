@@ -74,16 +74,13 @@ func localMCP(ctx context.Context, con terminal.Console, stdio sdk.Transport) er
 
 // ProxyMCP forwards everything that the agent on stdio sends to a gateway.
 func ProxyMCP(ctx context.Context, con terminal.Console, server, token string, stdio sdk.Transport) error {
-	if token == "" {
-		token = con.Getenv("AIRLOCK_TOKEN")
-	}
+	token = tokenOf(con, token)
 	u, err := url.Parse(server)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
-		return exit.With(exit.Usage, fmt.Errorf("--server: %q is not the address of a gateway; write it as "+
-			"https://airlock.example.com", server))
+		return notAddress(server)
 	}
-	if token != "" && u.Scheme == "http" && !settings.Loopback(u.Hostname()) {
-		return exit.With(exit.Usage, errors.New("--server: a token is sent over https only, except to this machine"))
+	if err := checkEncrypted(u, token); err != nil {
+		return err
 	}
 	endpoint := strings.TrimSuffix(u.String(), "/")
 	if !strings.HasSuffix(endpoint, "/mcp") {

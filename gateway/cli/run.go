@@ -45,9 +45,8 @@ func runCommand(con terminal.Console) *cobra.Command {
 			"  airlock run script.js --server https://airlock.example.com\n" +
 			"  airlock run refund.js --server https://airlock.example.com --wait\n" +
 			"  airlock run -e 'total += 2' --server https://airlock.example.com --session sess_01JD5Z6Q8V0000000000000000",
-		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions([]string{"js", "mjs", "cjs", "ts", "mts", "cts"},
-			cobra.ShellCompDirectiveFilterFileExt),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeScripts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.watch && (len(args) == 0 || args[0] == "-") {
 				return exit.With(exit.Usage, errors.New("--watch: needs a file to watch"))
@@ -124,7 +123,7 @@ func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, erro
 					terminal.OneLine(id))
 			}
 		}
-		return place{executeThere(c, paused), func() bool { return false }, func() {}}, nil
+		return place{executeRemotely(c, paused), func() bool { return false }, func() {}}, nil
 	}
 	if f.wait {
 		return place{}, exit.With(exit.Usage, errors.New("--wait: needs --server; a local execution cannot pause"))
@@ -136,7 +135,7 @@ func (f *runFlags) where(ctx context.Context, con terminal.Console) (place, erro
 	if err != nil {
 		return place{}, err
 	}
-	return place{executeHere(local), local.spent, local.close}, nil
+	return place{executeLocally(local), local.spent, local.close}, nil
 }
 
 func (f *runFlags) run(ctx context.Context, con terminal.Console, request execution.Request, run execute) error {

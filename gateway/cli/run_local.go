@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,8 +107,8 @@ func (p punctual) Step(ctx context.Context, from []byte, script sandbox.Script, 
 	return p.engine.Step(ctx, from, script, grants)
 }
 
-// executeHere returns an execute that runs in this process, one request at a time.
-func executeHere(l *local) execute {
+// executeLocally returns an execute that runs in this process, one request at a time.
+func executeLocally(l *local) execute {
 	return func(ctx context.Context, request execution.Request, onLog func(level, text string)) (execution.Result, error) {
 		*l.timely.now = current{began: time.Now()}
 		if onLog != nil {
@@ -132,97 +133,126 @@ type local struct {
 // default does, takes 8 ms of the processor. Most runs end before a collection pays.
 const gcPercent = 400
 
-// localRunner returns a local that has QuickJS and the named engine, which may be empty.
+// localSettings holds what a run in this process reads from the environment.
+type localSettings struct {
+	rules    *policy.Set
+	engines  process.EngineSettings
+	records  process.Records
+	redactor *audit.Redactor
+	secret   func(name string) string
+	build    string // of QuickJS
+	cache    string // the folder with compiled engines
+}
+
+// readLocal reads and checks the settings of runs in this process. named is the engine that the run names, or "".
+func readLocal(getenv func(string) string, named string) (s localSettings, err error) {
+	if s.rules, _, err = process.ReadRules(getenv); err != nil {
+		return s, exit.With(exit.Usage, err)
+	}
+	if s.engines, err = process.ReadEngines(getenv); err != nil {
+		return s, exit.With(exit.Usage, err)
+	}
+	if named != "" && named != policy.QuickJS && slices.Contains(policy.KnownEngines(), named) {
+		s.engines.On = []string{named} // who runs code here turns on its engine by naming it
+		s.rules = s.rules.WithEngines(s.engines.Engines)
+	} else {
+		s.engines.On = nil // nothing can ask for it
+	}
+	if s.records, err = process.ReadRecords(getenv); err != nil {
+		return s, exit.With(exit.Usage, err)
+	}
+	s.secret = process.Secrets(getenv)
+	var values []string
+	for _, name := range s.rules.Secrets() {
+		values = append(values, s.secret(name))
+	}
+	if s.redactor, err = s.records.Redactor(values...); err != nil {
+		return s, exit.With(exit.Usage, err)
+	}
+	if s.build, err = process.EngineBuild(getenv); err != nil {
+		return s, exit.With(exit.Usage, err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return s, exit.With(exit.Platform, fmt.Errorf("find this program: %w", err))
+	}
+	s.cache = process.CacheDir(getenv, executable)
+	if err := process.CheckCache(s.cache, executable); err != nil {
+		return s, exit.With(exit.Platform, err)
+	}
+	return s, nil
+}
+
+// openRecords opens the record store at a URL. "" is a store that records nothing.
+func (s localSettings) openRecords(ctx context.Context, url string) (_ audit.Appender, done func() error, err error) {
+	if url == "" {
+		return unrecorded{}, func() error { return nil }, nil
+	}
+	opened, err := s.records.Open(ctx, url, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, nil, exit.With(exit.Platform, fmt.Errorf("open the record store %q: %w", url, err))
+	}
+	return opened, opened.Close, nil
+}
+
+// openEngine opens the sandbox, with the processes of the engine that the settings turn on.
+func (s localSettings) openEngine(ctx context.Context) (_ *sandbox.Engine, done func() error, err error) {
+	others, err := process.OpenEngines(ctx, s.engines, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, nil, exit.With(exit.Usage, err)
+	}
+	cfg := sandbox.Config{CacheDir: s.cache, EngineBuild: s.build}
+	if others != nil {
+		cfg.Processes = others
+	}
+	engine, err := sandbox.New(ctx, cfg)
+	if err != nil {
+		others.Close()
+		return nil, nil, exit.With(exit.Platform, fmt.Errorf("build the sandbox: %w; airlock doctor says what to do", err))
+	}
+	return engine, func() error {
+		others.Close()
+		return engine.Close(context.WithoutCancel(ctx))
+	}, nil
+}
+
+// localRunner returns a local that has QuickJS and the named engine, which may be empty. store is the URL of the record
+// store; empty, AUDIT_STORE names it.
 func localRunner(ctx context.Context, con terminal.Console, store, named string) (*local, error) {
 	var err error
 	if con.Getenv, err = process.PullPackages(ctx, con.Getenv); err != nil {
 		return nil, exit.With(exit.Platform, err)
 	}
-	rules, _, err := process.ReadRules(con.Getenv)
+	set, err := readLocal(con.Getenv, named)
 	if err != nil {
-		return nil, exit.With(exit.Usage, err)
+		return nil, err
 	}
-	other, err := process.ReadEngines(con.Getenv)
+	records, closeRecords, err := set.openRecords(ctx, cmp.Or(store, strings.TrimSpace(con.Getenv("AUDIT_STORE"))))
 	if err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	if named != "" && named != policy.QuickJS && slices.Contains(policy.KnownEngines(), named) {
-		other.On = []string{named} // who runs code here turns on its engine by naming it
-		rules = rules.WithEngines(other.Engines)
-	} else {
-		other.On = nil // nothing can ask for it
-	}
-	keeping, err := process.ReadRecords(con.Getenv)
-	if err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	secret := func(name string) string { return con.Getenv(process.SecretPrefix + name) }
-	var values []string
-	for _, name := range rules.Secrets() {
-		values = append(values, secret(name))
-	}
-	redactor, err := keeping.Redactor(values...)
-	if err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	executable, err := os.Executable()
-	if err != nil {
-		return nil, exit.With(exit.Platform, fmt.Errorf("find this program: %w", err))
-	}
-	if err := process.CheckCache(process.CacheDir(con.Getenv, executable), executable); err != nil {
-		return nil, exit.With(exit.Platform, err)
-	}
-	var appender audit.Appender = unrecorded{}
-	closeStore := func() error { return nil }
-	if store == "" {
-		store = strings.TrimSpace(con.Getenv("AUDIT_STORE"))
-	}
-	if store != "" {
-		opened, err := keeping.Open(ctx, store, slog.New(slog.DiscardHandler))
-		if err != nil {
-			return nil, exit.With(exit.Platform, fmt.Errorf("open the record store %q: %w", store, err))
-		}
-		appender, closeStore = opened, opened.Close
-	}
-	build, err := process.EngineBuild(con.Getenv)
-	if err != nil {
-		return nil, exit.With(exit.Usage, err)
+		return nil, err
 	}
 	if con.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	cache := process.CacheDir(con.Getenv, executable)
 	prepared := con.Progress("preparing the engine")
-	others, err := process.OpenEngines(ctx, other, slog.New(slog.DiscardHandler))
-	if err != nil {
-		prepared()
-		return nil, exit.With(exit.Usage, errors.Join(err, closeStore()))
-	}
-	cfg := sandbox.Config{CacheDir: cache, EngineBuild: build}
-	if others != nil {
-		cfg.Processes = others
-	}
-	engine, err := sandbox.New(ctx, cfg)
+	engine, closeEngine, err := set.openEngine(ctx)
 	prepared()
 	if err != nil {
-		others.Close()
-		return nil, exit.With(exit.Platform, errors.Join(fmt.Errorf("build the sandbox: %w; airlock doctor says what to do",
-			err), closeStore()))
+		return nil, errors.Join(err, closeRecords())
 	}
 	installed := process.LoadPackages(con.Getenv)
 	log := slog.New(slog.NewTextHandler(con.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	installed.Report(log)
 	closeAll := func() {
-		others.Close()
-		if err := errors.Join(engine.Close(context.WithoutCancel(ctx)), closeStore()); err != nil {
+		if err := errors.Join(closeEngine(), closeRecords()); err != nil {
 			log.Error("close", "err", err)
 		}
 	}
 	timely := punctual{engine, con.Stderr, os.Exit, &current{}}
 	r, err := runner.New(runner.Config{
-		Sandbox: timely, Policy: punctualPolicy{rules, timely}, Records: appender, Log: log,
-		KeepCode: keeping.KeepCode, Packages: installed.Packages,
-		Secret: secret, Redact: redactor.Apply, EngineBuild: build, OpenBuild: (&process.OtherBuilds{CacheDir: cache}).Open,
+		Sandbox: timely, Policy: punctualPolicy{set.rules, timely}, Records: records, Log: log,
+		KeepCode: set.records.KeepCode, Packages: installed.Packages, Secret: set.secret, Redact: set.redactor.Apply,
+		EngineBuild: set.build, OpenBuild: (&process.OtherBuilds{CacheDir: set.cache}).Open,
 	})
 	if err != nil {
 		closeAll()

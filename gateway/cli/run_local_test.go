@@ -139,7 +139,7 @@ func TestWhatIsLate(t *testing.T) {
 					t.Fatal(err)
 				}
 				request := execution.Request{Code: c.code, Timeout: 100}
-				if _, err := executeHere(&local{Runner: r, timely: p})(t.Context(), request, nil); err != nil {
+				if _, err := executeLocally(&local{Runner: r, timely: p})(t.Context(), request, nil); err != nil {
 					t.Fatal(err)
 				}
 				if exited != c.late {

@@ -113,6 +113,15 @@ func (f *scanFlags) scan(ctx context.Context, con terminal.Console, names []stri
 // scriptEndings returns the extensions of the files that are scanned in folders.
 func scriptEndings() []string { return []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"} }
 
+// completeScripts completes the names of files that are scripts.
+func completeScripts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var endings []string
+	for _, ending := range scriptEndings() {
+		endings = append(endings, strings.TrimPrefix(ending, "."))
+	}
+	return endings, cobra.ShellCompDirectiveFilterFileExt
+}
+
 // scripts returns the files that names stand for, folders expanded in order. Standard input can be read only once.
 func scripts(names []string) (files []string, unread []error) {
 	for _, name := range names {
@@ -249,8 +258,7 @@ func verdictOf(all []scanned, unread []error) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	worst := slices.MaxFunc(refused, func(a,
-		b scanned) int {
+	worst := slices.MaxFunc(refused, func(a, b scanned) int {
 		return cmp.Compare(a.decision.Analysis.Score, b.decision.Analysis.Score)
 	})
 	return exit.With(exit.Blocked, fmt.Errorf("policy %s would block %d of %d; the worst is %s with a score of %d",
