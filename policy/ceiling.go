@@ -1,19 +1,10 @@
 package policy
 
-import "context"
-
 // Ceiling returns the most that the policy grants the caller of a request under its tier, whatever code asks for. Tools
 // holds patterns. A tier that the caller may not use grants nothing.
 func (s *Set) Ceiling(r Request) Grants {
-	var d Decision
-	e := evaluation{ctx: context.Background(), set: s, rules: &s.rules, request: &r, decision: &d}
-	for _, c := range s.checks {
-		if c.name == scanCheck {
-			break // the checks from here on are about the code
-		}
-		e.run(c)
-	}
-	if len(d.Violations) > 0 || e.tier == nil {
+	e := s.evaluateUnscanned(&r)
+	if len(e.decision.Violations) > 0 || e.tier == nil {
 		return Grants{}
 	}
 	g := e.grants

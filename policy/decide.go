@@ -36,15 +36,19 @@ func (s *Set) AnalyzeWith(ctx context.Context, r Request, scanner scan.Func) (De
 // Validate returns the first reason that finds the request itself at fault, as [Decision.BadField] of a decision does.
 // It does not scan the code, so it is cheap and decides nothing.
 func (s *Set) Validate(r Request) (Reason, bool) {
-	var d Decision
-	e := evaluation{ctx: context.Background(), set: s, rules: &s.rules, request: &r, decision: &d}
+	return s.evaluateUnscanned(&r).decision.BadField()
+}
+
+// evaluateUnscanned runs the checks that come before the scan of the code.
+func (s *Set) evaluateUnscanned(r *Request) *evaluation {
+	e := &evaluation{ctx: context.Background(), set: s, rules: &s.rules, request: r, decision: new(Decision)}
 	for _, c := range s.checks {
 		if c.name == scanCheck {
-			break // the checks from here on are about the code
+			break
 		}
 		e.run(c)
 	}
-	return d.BadField()
+	return e
 }
 
 // scanCheck is the name of the check that scans the code.

@@ -66,7 +66,7 @@ func (d Decision) ReasonLines() []string {
 type Reason struct {
 	Effect Effect `json:"effect"`
 	// Rule is a stable name: "tier", "request", "tenant", "token", "deployment", "hosts", "secrets", "tools", "modules",
-	// "code-size", "forbidden-category", "forbidden-pattern", "threat-level", or the rule that failed.
+	// "code-size", "engine", "forbidden-category", "forbidden-pattern", "threat-level", or the rule that failed.
 	Rule string `json:"rule"`
 	// Source locates the rule: "built-in", "request", "token", or file and line of the deployment's policy.
 	Source  string `json:"source"`

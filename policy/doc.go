@@ -16,7 +16,8 @@
 //
 // Start with decide.go, which shows the decision on one screen. Package deployment reads the rules of a deployment from
 // YAML, package scan finds threats in code, package threat defines findings, and package audit defines the record of an
-// execution. Packages address, depth, outbound, scripttext and toolname are leaves that every package may import.
+// execution. The other packages below policy are leaves, which every package may import: rules that more than one room
+// applies, such as which addresses may be dialled (address) and how a text of code is read (scripttext).
 //
 // Package policy imports only its own subpackages. The gateway and the functions import it; the sandbox does not.
 package policy

@@ -29,7 +29,7 @@ func Narrow(a, b Grants) Grants {
 	}
 	out.Tools, out.Packages = commonTools(a.Tools, b.Tools), common(a.Packages, b.Packages)
 	out.Modules = slices.Clone(intersectModules(a.Modules, b.Modules))
-	out.Files = weaker(fileAccess, a.Files, b.Files)
+	out.Files = weaker(FileAccesses(), a.Files, b.Files)
 	out.Waits.MaxPending = min(a.Waits.MaxPending, b.Waits.MaxPending)
 	out.Waits.MaxImageBytes = min(a.Waits.MaxImageBytes, b.Waits.MaxImageBytes)
 	out.Waits.ApproverIsNotRequester = a.Waits.ApproverIsNotRequester || b.Waits.ApproverIsNotRequester
@@ -50,15 +50,9 @@ func narrowNetwork(a *Grants, b Grants) {
 			a.Network = NetworkNone // no host would mean any
 		}
 	}
-	a.Network = weaker(reach, a.Network, b.Network)
+	a.Network = weaker(Networks(), a.Network, b.Network)
 	a.OpenedHosts = address.Intersect(a.OpenedHosts, b.OpenedHosts)
 }
-
-// The degrees of two powers, the weakest first. Each contains those before it.
-var (
-	reach      = []string{NetworkNone, NetworkAllowlist, NetworkPublic}
-	fileAccess = []string{FilesNone, FilesRead, FilesWrite}
-)
 
 // weaker returns the weaker one of two degrees. A name that is no degree is the weakest one.
 func weaker(degrees []string, a, b string) string {

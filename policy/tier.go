@@ -28,6 +28,12 @@ const (
 	FilesWrite = "write"
 )
 
+// Networks returns the values of [Tier.Network], the weakest first.
+func Networks() []string { return []string{NetworkNone, NetworkAllowlist, NetworkPublic} }
+
+// FileAccesses returns the values of [Tier.Files], the weakest first.
+func FileAccesses() []string { return []string{FilesNone, FilesRead, FilesWrite} }
+
 // AnyModule in a module list stands for every module that the sandbox provides.
 const AnyModule = scan.AnyModule
 

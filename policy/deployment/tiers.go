@@ -71,8 +71,8 @@ func (d *document) tier(n *yaml.Node, t policy.Tier, added bool) policy.Tier {
 		"timeout":    func(n *yaml.Node) { t.Timeout = d.duration(n, "timeout") },
 		"cpu":        func(n *yaml.Node) { t.CPU, cpuSet = d.duration(n, "cpu"), true },
 		"memory":     func(n *yaml.Node) { t.MemoryBytes = d.size(n, "memory") },
-		"network":    func(n *yaml.Node) { t.Network = d.choice(n, "network", networks()...) },
-		"files":      func(n *yaml.Node) { t.Files = d.choice(n, "files", fileAccess()...) },
+		"network":    func(n *yaml.Node) { t.Network = d.choice(n, "network", policy.Networks()...) },
+		"files":      func(n *yaml.Node) { t.Files = d.choice(n, "files", policy.FileAccesses()...) },
 		"eval":       func(n *yaml.Node) { t.Eval = d.boolean(n, "eval") },
 		"modules":    func(n *yaml.Node) { t.Modules = d.list(n, "modules") },
 		"packages":   func(n *yaml.Node) { t.Packages = d.list(n, "packages") },
@@ -142,8 +142,9 @@ func (d *document) tightened(n *yaml.Node, before, after policy.Tier) {
 	refuse("timeout", after.Timeout > before.Timeout)
 	refuse("cpu", after.CPU > before.CPU && after.Timeout <= before.Timeout)
 	refuse("memory", after.MemoryBytes > before.MemoryBytes)
-	refuse("network", rankOf(after.Network) > rankOf(before.Network))
-	refuse("files", rankOf(after.Files) > rankOf(before.Files))
+	networks, accesses := policy.Networks(), policy.FileAccesses()
+	refuse("network", slices.Index(networks, after.Network) > slices.Index(networks, before.Network))
+	refuse("files", slices.Index(accesses, after.Files) > slices.Index(accesses, before.Files))
 	refuse("eval", after.Eval && !before.Eval)
 	refuse("modules", slices.ContainsFunc(after.Modules, func(m string) bool {
 		return !scan.HasModule(before.Modules, m)
@@ -159,8 +160,10 @@ func (d *document) tightened(n *yaml.Node, before, after policy.Tier) {
 	refuse("code", after.CodeBytes > before.CodeBytes)
 	refuse("block", threat.Rank(after.BlockLevel) > threat.Rank(before.BlockLevel))
 	w, b := after.Waits, before.Waits
-	refuse("waits", w.MaxPending > b.MaxPending || w.MaxAge > b.MaxAge || w.MaxImageBytes > b.MaxImageBytes ||
-		b.ApproverIsNotRequester && !w.ApproverIsNotRequester)
+	refuse("waits.maxPending", w.MaxPending > b.MaxPending)
+	refuse("waits.maxAge", w.MaxAge > b.MaxAge)
+	refuse("waits.maxImageBytes", w.MaxImageBytes > b.MaxImageBytes)
+	refuse("waits.approverIsNotRequester", b.ApproverIsNotRequester && !w.ApproverIsNotRequester)
 }
 
 func (d *document) ceilings(n *yaml.Node, t policy.Tier) {
@@ -177,41 +180,29 @@ func (d *document) ceilings(n *yaml.Node, t policy.Tier) {
 	refuse("logChars", t.LogChars > ceilingChars, ceilingChars)
 	refuse("apiCalls", t.APICalls > ceilingCalls, ceilingCalls)
 	refuse("depth", t.Depth > depth.Ceiling, depth.Ceiling)
-	refuse("waits", t.Waits.MaxPending > ceilingPending, ceilingPending)
-	refuse("waits", t.Waits.MaxAge > ceilingAge, ceilingAge)
-	refuse("waits", t.Waits.MaxImageBytes > ceilingImage, "64mb")
+	refuse("waits.maxPending", t.Waits.MaxPending > ceilingPending, ceilingPending)
+	refuse("waits.maxAge", t.Waits.MaxAge > ceilingAge, ceilingAge)
+	refuse("waits.maxImageBytes", t.Waits.MaxImageBytes > ceilingImage, "64mb")
 }
 
-// fieldNode returns the key of a field, or the mapping if it has no such field.
+// fieldNode returns the key of a field, such as "cpu" or "waits.maxAge", or the innermost mapping that should have it.
 func fieldNode(n *yaml.Node, field string) *yaml.Node {
+	name, inner, nested := strings.Cut(field, ".")
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == field {
+		switch {
+		case n.Content[i].Value != name:
+		case nested:
+			return fieldNode(n.Content[i+1], inner)
+		default:
 			return n.Content[i]
 		}
 	}
 	return n
 }
 
-func networks() []string {
-	return []string{policy.NetworkNone, policy.NetworkAllowlist, policy.NetworkPublic}
-}
-
-func fileAccess() []string { return []string{policy.FilesNone, policy.FilesRead, policy.FilesWrite} }
-
 func blockLevels() []string { return []string{threat.Low, threat.Medium, threat.High, threat.Critical} }
 
 func isTierName(s string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 	return s != "" && len(s) <= 64 && strings.Trim(s, letters) == ""
-}
-
-// rankOf orders the values of network and files.
-func rankOf(grant string) int {
-	switch grant {
-	case policy.NetworkAllowlist, policy.FilesRead:
-		return 1
-	case policy.NetworkPublic, policy.FilesWrite:
-		return 2
-	}
-	return 0
 }
