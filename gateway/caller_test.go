@@ -345,9 +345,12 @@ func TestConfigRefused(t *testing.T) {
 			t.Errorf("%q: %v", origin, err)
 		}
 	}
-	for _, cfg := range []gateway.Config{{}, {MaxBodyBytes: -1}, {QueueWait: -1}} {
-		if _, err := gateway.New(cfg, gateway.Deps{}); err == nil {
-			t.Errorf("%+v was taken", cfg)
+	for want, cfg := range map[string]gateway.Config{
+		"Auth, Invoker, Limits.Limiter, Logger, NewID, Now, Policy, Records": {},
+		"negative: Places, QueueWait":                                        {Places: -1, QueueWait: -1},
+	} {
+		if _, err := gateway.New(cfg, gateway.Deps{}); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("got %v, want the end %q", err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,35 +156,34 @@ type Deps struct {
 }
 
 func (c Config) checked() (Config, error) {
-	number := func(v *int, fallback int) bool {
-		if *v == 0 {
-			*v = fallback
+	var wrong []string
+	number := func(name string, v *int, fallback int) {
+		if *v = cmp.Or(*v, fallback); *v < 0 {
+			wrong = append(wrong, name)
 		}
-		return *v > 0
 	}
-	duration := func(v *time.Duration, fallback time.Duration) bool {
-		if *v == 0 {
-			*v = fallback
+	duration := func(name string, v *time.Duration, fallback time.Duration) {
+		if *v = cmp.Or(*v, fallback); *v < 0 {
+			wrong = append(wrong, name)
 		}
-		return *v > 0
 	}
-	ok := number(&c.MaxBodyBytes, execution.MaxRequestBytes)
-	ok = number(&c.MaxDataBytes, min(execution.MaxDataBytes, c.MaxBodyBytes)) && ok
+	number("MaxBodyBytes", &c.MaxBodyBytes, execution.MaxRequestBytes)
+	number("MaxDataBytes", &c.MaxDataBytes, min(execution.MaxDataBytes, c.MaxBodyBytes))
 	c.MaxDataBytes = min(c.MaxDataBytes, c.MaxBodyBytes)
-	ok = number(&c.Places, 2) && ok
-	ok = number(&c.QueueDepth, bounds.Of(bounds.Waiting).Most) && ok
-	ok = duration(&c.QueueWait, 30*time.Second) && ok
-	ok = number(&c.Hooks.Rate, 300) && ok
-	ok = duration(&c.Overhead, 500*time.Millisecond) && ok
-	ok = number(&c.Results.Most, bounds.Of(bounds.Results).Most) && ok
-	ok = number(&c.Results.Bytes, bounds.Of(bounds.Results).Bytes) && ok
-	ok = duration(&c.ReadTimeout, 10*time.Second) && ok
-	ok = duration(&c.WriteTimeout, 30*time.Second) && ok
-	ok = duration(&c.IdleTimeout, 75*time.Second) && ok
-	ok = duration(&c.Streams.ResumeWithin, 5*time.Second) && ok
-	ok = duration(&c.Streams.Heartbeat, 10*time.Second) && ok
-	if !ok {
-		return c, errors.New("gateway: sizes and durations must not be negative")
+	number("Places", &c.Places, 2)
+	number("QueueDepth", &c.QueueDepth, bounds.Of(bounds.Waiting).Most)
+	duration("QueueWait", &c.QueueWait, 30*time.Second)
+	number("Hooks.Rate", &c.Hooks.Rate, 300)
+	duration("Overhead", &c.Overhead, 500*time.Millisecond)
+	number("Results.Most", &c.Results.Most, bounds.Of(bounds.Results).Most)
+	number("Results.Bytes", &c.Results.Bytes, bounds.Of(bounds.Results).Bytes)
+	duration("ReadTimeout", &c.ReadTimeout, 10*time.Second)
+	duration("WriteTimeout", &c.WriteTimeout, 30*time.Second)
+	duration("IdleTimeout", &c.IdleTimeout, 75*time.Second)
+	duration("Streams.ResumeWithin", &c.Streams.ResumeWithin, 5*time.Second)
+	duration("Streams.Heartbeat", &c.Streams.Heartbeat, 10*time.Second)
+	if len(wrong) > 0 {
+		return c, fmt.Errorf("gateway: these must not be negative: %s", strings.Join(wrong, ", "))
 	}
 	if err := webhook.CheckAnswerHeaders(c.Hooks.AnswerHeaders); err != nil {
 		return c, fmt.Errorf("gateway: %w", err)
@@ -219,17 +220,18 @@ func checkOrigin(o string) error {
 }
 
 func (d Deps) checked() error {
-	missing := ""
+	var missing []string
 	for name, given := range map[string]bool{
 		"Invoker": d.Invoker != nil, "Records": d.Records != nil, "Policy": d.Policy != nil, "Auth": d.Auth != nil,
 		"Limits.Limiter": d.Limits.Limiter != nil, "Logger": d.Logger != nil, "Now": d.Now != nil, "NewID": d.NewID != nil,
 	} {
 		if !given {
-			missing = max(missing, name)
+			missing = append(missing, name)
 		}
 	}
-	if missing != "" {
-		return fmt.Errorf("gateway: the dependency %s is required", missing)
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return fmt.Errorf("gateway: these dependencies are required: %s", strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -62,8 +62,7 @@ func (m *middleware) countDelivery(c *fiber.Ctx) error {
 }
 
 // routeOf returns the pattern of the route that served a request, or of the group that refused it before, such as /api
-// without a credential. Paths that no route serves are all "none", so that
-// callers cannot make up values.
+// without a credential. Paths that no route serves are all "none", so that callers cannot make up values.
 func routeOf(c *fiber.Ctx, err error) string {
 	var missed *fiber.Error
 	if errors.As(err, &missed) && (missed.Code == fiber.StatusNotFound || missed.Code == fiber.StatusMethodNotAllowed) {

@@ -326,7 +326,7 @@ func (s *system) expose(requests *meter.Requests, pageReports func() int64) erro
 			Value: func() float64 { return float64(s.results.Len()) },
 		},
 		meter.Gauge{
-			Name: "airlock_results_kept_bytes", Help: "What they take.",
+			Name: "airlock_results_kept_bytes", Help: "Bytes of the results that can be read back.",
 			Value: func() float64 { return float64(s.results.Bytes()) },
 		},
 	)

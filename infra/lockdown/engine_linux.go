@@ -18,13 +18,7 @@ func EnginePrograms(jit bool) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, name := range engineCalls() {
-		if _, ok := info.SyscallNames[name]; ok {
-			names = append(names, name)
-		}
-	}
-	// As in filter, each rule about arguments is a filter of its own.
+	// As in policiesOf, each rule about arguments is a filter of its own.
 	var policies []seccomp.Policy
 	if !jit {
 		for _, name := range []string{"mmap", "mprotect"} {
@@ -36,7 +30,7 @@ func EnginePrograms(jit bool) ([][]byte, error) {
 		}
 	}
 	policies = append(policies, seccomp.Policy{DefaultAction: seccomp.ActionErrno,
-		Syscalls: []seccomp.SyscallGroup{{Action: seccomp.ActionAllow, Names: names}}})
+		Syscalls: []seccomp.SyscallGroup{{Action: seccomp.ActionAllow, Names: existing(info, engineCalls())}}})
 	var programs [][]byte
 	for _, policy := range policies {
 		instructions, err := policy.Assemble()

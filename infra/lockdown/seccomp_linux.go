@@ -38,15 +38,6 @@ func policiesOf(cfg Config) ([]seccomp.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := func(names []string) []string {
-		var here []string
-		for _, name := range names {
-			if _, ok := info.SyscallNames[name]; ok {
-				here = append(here, name)
-			}
-		}
-		return here
-	}
 	names := computing()
 	switch {
 	case cfg.Sealed:
@@ -58,7 +49,7 @@ func policiesOf(cfg Config) ([]seccomp.Policy, error) {
 	}
 	var policies []seccomp.Policy
 	for _, use := range refused(cfg) {
-		if len(known([]string{use.name})) == 0 {
+		if len(existing(info, []string{use.name})) == 0 {
 			continue
 		}
 		group := seccomp.SyscallGroup{Action: seccomp.ActionErrno}
@@ -73,11 +64,22 @@ func policiesOf(cfg Config) ([]seccomp.Policy, error) {
 	return append(policies, seccomp.Policy{
 		DefaultAction: seccomp.ActionErrno,
 		Syscalls: []seccomp.SyscallGroup{
-			{Action: seccomp.ActionAllow, Names: known(names)},
+			{Action: seccomp.ActionAllow, Names: existing(info, names)},
 			// A C library that gets this error uses clone, whose arguments can be checked.
-			{Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: known([]string{"clone3"})},
+			{Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: existing(info, []string{"clone3"})},
 		},
 	}), nil
+}
+
+// existing returns the system calls that an architecture has.
+func existing(info *arch.Info, names []string) []string {
+	var here []string
+	for _, name := range names {
+		if _, ok := info.SyscallNames[name]; ok {
+			here = append(here, name)
+		}
+	}
+	return here
 }
 
 // A use is the refused part of an allowed system call: each list of conditions is sufficient.

@@ -1,10 +1,12 @@
 package scanpool
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -36,21 +38,23 @@ func (c Config) checked() (Config, error) {
 		}
 		c.Command = []string{self, "scanner"}
 	}
-	c.Workers, c.MaxAnswer, c.Patience = or(c.Workers, 2), or(c.MaxAnswer, 16<<20), or(c.Patience, 10)
-	c.StartTimeout, c.RenewAfter = or(c.StartTimeout, 10*time.Second), or(c.RenewAfter, 30*time.Second)
+	c.Workers, c.MaxAnswer, c.Patience = cmp.Or(c.Workers, 2), cmp.Or(c.MaxAnswer, 16<<20), cmp.Or(c.Patience, 10)
+	c.StartTimeout, c.RenewAfter = cmp.Or(c.StartTimeout, 10*time.Second), cmp.Or(c.RenewAfter, 30*time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if min(c.Workers, c.MaxAnswer, c.Patience) < 1 || min(c.StartTimeout, c.RenewAfter) < 0 {
-		return c, errors.New("scan pool: a count, duration or size is negative")
+	var wrong []string
+	for name, negative := range map[string]bool{
+		"Workers": c.Workers < 0, "MaxAnswer": c.MaxAnswer < 0, "Patience": c.Patience < 0,
+		"StartTimeout": c.StartTimeout < 0, "RenewAfter": c.RenewAfter < 0,
+	} {
+		if negative {
+			wrong = append(wrong, name)
+		}
+	}
+	if len(wrong) > 0 {
+		slices.Sort(wrong)
+		return c, fmt.Errorf("scan pool: these must not be negative: %s", strings.Join(wrong, ", "))
 	}
 	return c, nil
-}
-
-func or[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
 }

@@ -162,8 +162,9 @@ func TestNoWorker(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	if _, err := scanpool.New(scanpool.Config{Workers: -1}); err == nil {
-		t.Error("a negative number of workers")
+	_, err := scanpool.New(scanpool.Config{Workers: -1})
+	if err == nil || !strings.HasSuffix(err.Error(), "negative: Workers") {
+		t.Errorf("a negative number of workers: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package localinvoke
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -104,15 +107,18 @@ func (s *Sealed) checked() (*Sealed, error) {
 	if s.Records == nil {
 		return nil, errors.New("function pool: Sealed.Records is not set")
 	}
-	if min(s.MaxRequests, s.Reserve, s.Warm) < 0 || s.WriteTimeout < 0 || s.WarmBytes < 0 {
-		return nil, errors.New("function pool: a count or duration of Sealed is negative")
+	if err := notNegative(map[string]bool{
+		"Sealed.MaxRequests": s.MaxRequests < 0, "Sealed.Reserve": s.Reserve < 0, "Sealed.Warm": s.Warm < 0,
+		"Sealed.WarmBytes": s.WarmBytes < 0, "Sealed.WriteTimeout": s.WriteTimeout < 0,
+	}); err != nil {
+		return nil, err
 	}
 	if max(s.Reserve, s.Warm) > 0 && !s.PerTenant {
 		return nil, errors.New("function pool: Sealed.Reserve and Sealed.Warm need PerTenant")
 	}
 	c := *s
-	c.WriteTimeout = or(c.WriteTimeout, 10*time.Second)
-	c.MaxRequests = or(c.MaxRequests, 1024)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
+	c.MaxRequests = cmp.Or(c.MaxRequests, 1024)
 	return &c, nil
 }
 
@@ -130,21 +136,21 @@ func (c Config) checked() (Config, error) {
 		return c, fmt.Errorf("function program %q: %w", c.Command[0], err)
 	}
 	c.Command = append([]string{program}, c.Command[1:]...)
-	c.Dir = or(c.Dir, "/")
+	c.Dir = cmp.Or(c.Dir, "/")
 	if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
 		return c, fmt.Errorf("function pool: Dir %q is not a folder", c.Dir)
 	}
-	c.Processes = or(c.Processes, min(max(runtime.GOMAXPROCS(0), 2), 8)) + max(c.Spare, 0)
-	c.MaxWaiting = or(c.MaxWaiting, 1024)
-	c.Concurrency = or(c.Concurrency, 1000)
-	c.MaxExecution = or(c.MaxExecution, 65*time.Second)
-	c.Grace = or(c.Grace, 500*time.Millisecond)
-	c.StartTimeout = or(c.StartTimeout, 10*time.Second)
-	c.MaxMemory = or(c.MaxMemory, 512<<20)
-	c.MaxAnswer = or(c.MaxAnswer, 20<<20)
-	c.Heartbeat = or(c.Heartbeat, 5*time.Second)
-	c.Listen = or(c.Listen, "127.0.0.1:0")
-	c.FunctionName = or(c.FunctionName, "airlock")
+	c.Processes = cmp.Or(c.Processes, min(max(runtime.GOMAXPROCS(0), 2), 8)) + max(c.Spare, 0)
+	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
+	c.Concurrency = cmp.Or(c.Concurrency, 1000)
+	c.MaxExecution = cmp.Or(c.MaxExecution, 65*time.Second)
+	c.Grace = cmp.Or(c.Grace, 500*time.Millisecond)
+	c.StartTimeout = cmp.Or(c.StartTimeout, 10*time.Second)
+	c.MaxMemory = cmp.Or(c.MaxMemory, 512<<20)
+	c.MaxAnswer = cmp.Or(c.MaxAnswer, 20<<20)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 5*time.Second)
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:0")
+	c.FunctionName = cmp.Or(c.FunctionName, "airlock")
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -154,10 +160,12 @@ func (c Config) checked() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if min(c.Processes, c.MaxWaiting, c.Concurrency) < 1 ||
-		min(c.MaxExecution, c.Grace, c.StartTimeout, c.Heartbeat) < 0 ||
-		min(c.MaxMemory, c.MaxAnswer) < 0 {
-		return c, errors.New("function pool: a count, duration or size is negative")
+	if err := notNegative(map[string]bool{
+		"Processes": c.Processes < 1, "MaxWaiting": c.MaxWaiting < 0, "Concurrency": c.Concurrency < 0,
+		"MaxExecution": c.MaxExecution < 0, "Grace": c.Grace < 0, "StartTimeout": c.StartTimeout < 0,
+		"Heartbeat": c.Heartbeat < 0, "MaxMemory": c.MaxMemory < 0, "MaxAnswer": c.MaxAnswer < 0,
+	}); err != nil {
+		return c, err
 	}
 	if c.Sealed != nil {
 		if c.Sealed, err = c.Sealed.checked(); err != nil {
@@ -173,10 +181,17 @@ func (c Config) checked() (Config, error) {
 	return c, nil
 }
 
-func or[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
+// notNegative returns an error that names the fields whose value is negative.
+func notNegative(negative map[string]bool) error {
+	var wrong []string
+	for name, is := range negative {
+		if is {
+			wrong = append(wrong, name)
+		}
 	}
-	return v
+	if len(wrong) == 0 {
+		return nil
+	}
+	slices.Sort(wrong)
+	return fmt.Errorf("function pool: these must not be negative: %s", strings.Join(wrong, ", "))
 }

@@ -71,9 +71,9 @@ func TestNewRefuses(t *testing.T) {
 		"an open address":  {func(c *localinvoke.Config) { c.Listen = "0.0.0.0:0" }, "loopback"},
 		"a bad address":    {func(c *localinvoke.Config) { c.Listen = "here" }, "loopback"},
 		"a missing folder": {func(c *localinvoke.Config) { c.Dir = "/no/such/folder" }, "/no/such/folder"},
-		"a negative count": {func(c *localinvoke.Config) { c.Processes = -1 }, "negative"},
-		"a negative grace": {func(c *localinvoke.Config) { c.Grace = -1 }, "negative"},
-		"a negative size":  {func(c *localinvoke.Config) { c.MaxMemory = -1 }, "negative"},
+		"a negative count": {func(c *localinvoke.Config) { c.Processes = -1 }, "negative: Processes"},
+		"a negative grace": {func(c *localinvoke.Config) { c.Grace = -1 }, "negative: Grace"},
+		"a negative size":  {func(c *localinvoke.Config) { c.MaxMemory = -1 }, "negative: MaxMemory"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

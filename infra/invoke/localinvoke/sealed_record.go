@@ -1,6 +1,7 @@
 package localinvoke
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -169,7 +170,7 @@ func (v vouched) request(rec *audit.Record, keepCode bool) error {
 	if f := inv.Function; f != nil {
 		rec.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
 	}
-	rec.Policy = or(q.Policy, "standard")
+	rec.Policy = cmp.Or(q.Policy, "standard")
 	rec.Code, rec.Request = "", nil
 	if q.Seed != nil {
 		rec.Seed = q.Seed
