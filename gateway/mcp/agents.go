@@ -65,6 +65,17 @@ var (
 	_ Tools     = (*Agents)(nil)
 )
 
+// pageSize is the number of items that a tool lists at once.
+const pageSize = 50
+
+// need returns the error of a caller without a scope.
+func need(caller Caller, scope string) error {
+	if !caller.Identity.May(scope) {
+		return api.MissingScope(scope)
+	}
+	return nil
+}
+
 // Execute implements Executor.
 func (a *Agents) Execute(
 	ctx context.Context, caller Caller, request execution.Request, onLog func(execution.Log),
@@ -90,8 +101,8 @@ func (a *Agents) submission(caller Caller) api.Submission {
 func (a *Agents) run(
 	ctx context.Context, caller Caller, onLog func(execution.Log), fill func(*api.Submission) error,
 ) (execution.Result, error) {
-	if !caller.Identity.May(authn.Execute) {
-		return execution.Result{}, api.MissingScope(authn.Execute)
+	if err := need(caller, authn.Execute); err != nil {
+		return execution.Result{}, err
 	}
 	s := a.submission(caller)
 	s.OnLog = onLog
@@ -106,10 +117,10 @@ func (a *Agents) run(
 
 // ListFunctions implements Functions.
 func (a *Agents) ListFunctions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error) {
-	if !caller.Identity.May(authn.Execute) {
-		return nil, api.MissingScope(authn.Execute)
+	if err := need(caller, authn.Execute); err != nil {
+		return nil, err
 	}
-	page, err := a.Page(ctx, caller.Identity.Tenant, cursor, 50)
+	page, err := a.Page(ctx, caller.Identity.Tenant, cursor, pageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +136,8 @@ func (a *Agents) InvokeFunction(
 
 // Analyze implements Executor.
 func (a *Agents) Analyze(ctx context.Context, caller Caller, request execution.Request) (json.RawMessage, error) {
-	if !caller.Identity.May(authn.Execute) {
-		return nil, api.MissingScope(authn.Execute)
+	if err := need(caller, authn.Execute); err != nil {
+		return nil, err
 	}
 	verdict, err := a.Verdict(ctx, api.Submission{Request: request, Caller: caller.Identity})
 	if err != nil {
@@ -137,13 +148,13 @@ func (a *Agents) Analyze(ctx context.Context, caller Caller, request execution.R
 
 // ListPaused implements Approvals.
 func (a *Agents) ListPaused(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error) {
-	if !caller.Identity.May(authn.Approve) {
-		return nil, api.MissingScope(authn.Approve)
+	if err := need(caller, authn.Approve); err != nil {
+		return nil, err
 	}
 	if cursor != "" && !execution.ValidID(cursor) {
 		return nil, api.Invalid("cursor", "is not one that this service issued")
 	}
-	page, err := a.Paused.Page(ctx, caller.Identity, cursor, 50)
+	page, err := a.Paused.Page(ctx, caller.Identity, cursor, pageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -159,16 +170,16 @@ func (a *Agents) Asks(caller Caller, tier string) bool {
 func (a *Agents) ResumeExecution(
 	ctx context.Context, caller Caller, id string, decisions []api.Decision,
 ) (json.RawMessage, error) {
-	if !caller.Identity.May(authn.Approve) {
-		return nil, api.MissingScope(authn.Approve)
+	if err := need(caller, authn.Approve); err != nil {
+		return nil, err
 	}
 	return a.Paused.Decide(ctx, caller.Identity, caller.IP, id, decisions)
 }
 
 // SearchTools implements Tools.
 func (a *Agents) SearchTools(ctx context.Context, caller Caller, q ToolQuery) (json.RawMessage, error) {
-	if !caller.Identity.May(authn.Execute) {
-		return nil, api.MissingScope(authn.Execute)
+	if err := need(caller, authn.Execute); err != nil {
+		return nil, err
 	}
 	if q.Limit < 0 || q.Limit > maxFound {
 		return nil, api.Invalid("limit", "must be a whole number from 1 to 100")
@@ -187,8 +198,8 @@ func (a *Agents) Namespaces(ctx context.Context, caller Caller) Attached {
 
 // Offers implements Tools.
 func (a *Agents) Offers(ctx context.Context, caller Caller) ([]execution.Offers, error) {
-	if !caller.Identity.May(authn.Execute) {
-		return nil, api.MissingScope(authn.Execute)
+	if err := need(caller, authn.Execute); err != nil {
+		return nil, err
 	}
 	return a.RemoteTools.offers(ctx, caller.Identity), nil
 }
@@ -253,8 +264,8 @@ func (a *Agents) result(ctx context.Context, caller authn.Identity, id string) (
 
 // CreateSession implements Sessions.
 func (a *Agents) CreateSession(ctx context.Context, caller Caller, o api.SessionOptions) (json.RawMessage, error) {
-	if !caller.Identity.May(authn.Execute) {
-		return nil, api.MissingScope(authn.Execute)
+	if err := need(caller, authn.Execute); err != nil {
+		return nil, err
 	}
 	made, err := a.Steps.Make(ctx, a.submission(caller), o)
 	if err != nil {
@@ -265,10 +276,10 @@ func (a *Agents) CreateSession(ctx context.Context, caller Caller, o api.Session
 
 // ListSessions implements Sessions.
 func (a *Agents) ListSessions(ctx context.Context, caller Caller, cursor string) (json.RawMessage, error) {
-	if !caller.Identity.May(authn.Execute) {
-		return nil, api.MissingScope(authn.Execute)
+	if err := need(caller, authn.Execute); err != nil {
+		return nil, err
 	}
-	page, err := a.Steps.Page(ctx, caller.Identity, cursor, 50)
+	page, err := a.Steps.Page(ctx, caller.Identity, cursor, pageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -277,8 +288,8 @@ func (a *Agents) ListSessions(ctx context.Context, caller Caller, cursor string)
 
 // DeleteSession implements Sessions.
 func (a *Agents) DeleteSession(ctx context.Context, caller Caller, id string) error {
-	if !caller.Identity.May(authn.Execute) {
-		return api.MissingScope(authn.Execute)
+	if err := need(caller, authn.Execute); err != nil {
+		return err
 	}
 	return a.Steps.End(ctx, caller.Identity, caller.IP, id)
 }

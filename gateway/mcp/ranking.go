@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -19,69 +20,71 @@ func rank(tools []execution.Tool, query string) []execution.Tool {
 	}
 	slices.Sort(words)
 	words = slices.Compact(words)
-	type counts struct {
-		tool   execution.Tool
-		weight []float64 // of each word
-		length float64
-		score  float64
-	}
-	var (
-		all   = make([]counts, len(tools))
-		found = make([]float64, len(words)) // tools that have each word
-		total float64
-	)
+	all := make([]occurrences, len(tools))
+	found := make([]float64, len(words)) // tools that have each word
+	total := 0.0
 	for i, t := range tools {
-		c, other := counts{tool: t, weight: make([]float64, len(words))}, make([]float64, len(words))
-		for _, field := range []struct {
-			text   string
-			weight float64
-		}{{t.Name, nameWeight}, {t.Description, 1}} {
-			for _, has := range wordsOf(field.text) {
-				c.length++
-				for w, word := range words {
-					c.weight[w] += field.weight * likeness(has, word)
-					if alike[has] != 0 && alike[has] == alike[word] {
-						other[w] += field.weight * alikeWeight
-					}
-				}
-			}
-		}
-		for w := range words {
-			if c.weight[w] == 0 {
-				c.weight[w] = other[w]
-			}
-			if c.weight[w] > 0 {
+		all[i] = occurrencesIn(t, words)
+		total += all[i].length
+		for w, weight := range all[i].weights {
+			if weight > 0 {
 				found[w]++
 			}
 		}
-		total += c.length
-		all[i] = c
 	}
+	type hit struct {
+		tool  execution.Tool
+		score float64
+	}
+	var hits []hit
 	average := total / math.Max(float64(len(tools)), 1)
-	var hits []counts
-	for _, c := range all {
-		for w, weight := range c.weight {
+	for i, o := range all {
+		score := 0.0
+		for w, weight := range o.weights {
 			rare := math.Log(1 + (float64(len(tools))-found[w]+0.5)/(found[w]+0.5))
-			c.score += rare * weight * (saturation + 1) / (weight + saturation*(1-lengthEffect+lengthEffect*c.length/average))
+			score += rare * weight * (saturation + 1) / (weight + saturation*(1-lengthEffect+lengthEffect*o.length/average))
 		}
-		if c.score > 0 {
-			hits = append(hits, c)
+		if score > 0 {
+			hits = append(hits, hit{tools[i], score})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b counts) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	out := make([]execution.Tool, len(hits))
 	for i, h := range hits {
 		out[i] = h.tool
 	}
 	return out
+}
+
+// occurrences says how often the words of a query occur in the name and the description of a tool.
+type occurrences struct {
+	weights []float64 // of each word of the query
+	length  float64   // words of the tool
+}
+
+// occurrencesIn returns the occurrences of the words of a query in a tool.
+func occurrencesIn(t execution.Tool, words []string) occurrences {
+	o := occurrences{weights: make([]float64, len(words))}
+	other := make([]float64, len(words)) // weights of other verbs for the same thing
+	count := func(text string, weight float64) {
+		for _, has := range wordsOf(text) {
+			o.length++
+			for w, word := range words {
+				o.weights[w] += weight * likeness(has, word)
+				if alike[has] != 0 && alike[has] == alike[word] {
+					other[w] += weight * alikeWeight
+				}
+			}
+		}
+	}
+	count(t.Name, nameWeight)
+	count(t.Description, 1)
+	for w := range words {
+		if o.weights[w] == 0 {
+			o.weights[w] = other[w]
+		}
+	}
+	return o
 }
 
 // The constants of BM25 have their usual values.
