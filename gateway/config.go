@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/webhook"
 	"github.com/airlock-run/airlock/gateway/access"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/callbacks"
@@ -198,25 +198,11 @@ func (c Config) checked() (Config, error) {
 		if o == "*" && len(c.CORSOrigins) == 1 {
 			continue
 		}
-		if err := checkOrigin(o); err != nil {
-			return c, err
+		if err := api.CheckOrigin(o); err != nil {
+			return c, fmt.Errorf("gateway: %w", err)
 		}
 	}
 	return c, nil
-}
-
-// checkOrigin takes an origin as browsers send it (RFC 6454 §6.2) and nothing that looks like one.
-func checkOrigin(o string) error {
-	u, err := url.Parse(o)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.Scheme+"://"+u.Host != o ||
-		strings.ToLower(o) != o || strings.Contains(o, "*") {
-		return fmt.Errorf(
-			"%q is not an origin; write it as browsers send it, such as https://app.example.com (scheme, host, port if "+
-				"unusual; lower case, no path)",
-			o,
-		)
-	}
-	return nil
 }
 
 func (d Deps) checked() error {

@@ -180,3 +180,20 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
+
+func TestLimit(t *testing.T) {
+	for _, c := range []struct {
+		given map[string]string
+		want  int
+		field string
+	}{
+		{nil, 50, ""}, {map[string]string{"limit": "1"}, 1, ""}, {map[string]string{"limit": "500"}, 500, ""},
+		{map[string]string{"limit": "501"}, 0, "limit"}, {map[string]string{"limit": "0"}, 0, "limit"},
+		{map[string]string{"limit": "all"}, 0, "limit"},
+	} {
+		got, err := api.Limit(c.given, 50, 500)
+		if _, field := outcome(t, err); field != c.field || got != c.want {
+			t.Errorf("%v: %d and field %q, want %d and %q", c.given, got, field, c.want, c.field)
+		}
+	}
+}

@@ -52,15 +52,6 @@ func MissingScope(scope string) error {
 	}
 }
 
-// ForeignOrigin returns the error for a request that a page of another origin made.
-func ForeignOrigin() error {
-	return &Problem{
-		Status: 403, Code: "foreign_origin",
-		Detail: "this request comes from a web page of another origin; list the origin in CORS_ORIGINS, or configure a " +
-			"credential",
-	}
-}
-
 // Stateless returns the error for a request that needs the state of a gateway without one.
 func Stateless() error {
 	return &Problem{

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -145,6 +146,24 @@ func Query(c *fiber.Ctx, known ...string) (map[string]string, error) {
 		}
 	}
 	return given, nil
+}
+
+// Limit returns the parameter limit of a list, a whole number from 1 to most. It returns fallback if none is given.
+func Limit(given map[string]string, fallback, most int) (int, error) {
+	text, ok := given["limit"]
+	if !ok {
+		return fallback, nil
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < 1 || limit > most {
+		return 0, BadLimit(most)
+	}
+	return limit, nil
+}
+
+// BadLimit returns the error for a limit that is not from 1 to most.
+func BadLimit(most int) error {
+	return Invalid("limit", "must be a whole number from 1 to "+strconv.Itoa(most))
 }
 
 // Param returns a copy of a parameter of the path as it was sent, with its percent escapes. Names and IDs need none.

@@ -182,7 +182,7 @@ func (a *Agents) SearchTools(ctx context.Context, caller Caller, q ToolQuery) (j
 		return nil, err
 	}
 	if q.Limit < 0 || q.Limit > maxFound {
-		return nil, api.Invalid("limit", "must be a whole number from 1 to 100")
+		return nil, api.BadLimit(maxFound)
 	}
 	found := a.RemoteTools.search(ctx, caller.Identity, q)
 	for i := range found.Items {

@@ -133,7 +133,7 @@ func descriptions(schemas *openapi.Document, sessions bool) ([]described, error)
 				"query":     text("Words of names and descriptions. Default: all tools."),
 				"namespace": text("Only this one."),
 				"limit": map[string]any{
-					"type": "integer", "minimum": 1, "maximum": 100, "description": "Default 20.",
+					"type": "integer", "minimum": 1, "maximum": maxFound, "description": fmt.Sprintf("Default %d.", defaultFound),
 				},
 			}),
 			Description: "Find tools that code in execute_code can call, each with its TypeScript declaration: " +

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -218,10 +217,8 @@ func (r *RemoteTools) List(c *fiber.Ctx) error {
 		return err
 	}
 	q := ToolQuery{Query: given["query"], Namespace: given["namespace"]}
-	if text, ok := given["limit"]; ok {
-		if q.Limit, err = strconv.Atoi(text); err != nil || q.Limit < 1 || q.Limit > maxFound {
-			return api.Invalid("limit", "must be a whole number from 1 to 100")
-		}
+	if q.Limit, err = api.Limit(given, defaultFound, maxFound); err != nil {
+		return err
 	}
 	return api.Send(c, r.search(c.UserContext(), api.CallerOf(c), q))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -128,6 +127,9 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 	return api.Send(c, list)
 }
 
+// longestPage is the largest number of records of a page. The store has a default.
+const longestPage = 500
+
 func listQuery(c *fiber.Ctx) (audit.Query, error) {
 	given, err := api.Query(c,
 		"limit", "cursor", "status", "policy", "tenant", "function", "since", "until",
@@ -141,10 +143,8 @@ func listQuery(c *fiber.Ctx) (audit.Query, error) {
 	if q.Tenant, err = TenantFor(api.CallerOf(c), given["tenant"]); err != nil {
 		return audit.Query{}, err
 	}
-	if v, ok := given["limit"]; ok {
-		if q.Limit, err = strconv.Atoi(v); err != nil || q.Limit < 1 || q.Limit > 500 {
-			return audit.Query{}, api.Invalid("limit", "must be a whole number from 1 to 500")
-		}
+	if q.Limit, err = api.Limit(given, 0, longestPage); err != nil {
+		return audit.Query{}, err
 	}
 	if err := CheckStatus(q.Status); err != nil {
 		return audit.Query{}, err

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -157,17 +156,21 @@ func (h *Handlers) Get(c *fiber.Ctx) error {
 	return h.sendVersion(c, f, n)
 }
 
+// The number of functions of a page, unless the caller asks for another, and the largest.
+const (
+	defaultPage = 50
+	longestPage = 500
+)
+
 // List serves GET /api/functions?limit&cursor, ordered by name.
 func (h *Handlers) List(c *fiber.Ctx) error {
 	given, err := api.Query(c, "limit", "cursor")
 	if err != nil {
 		return err
 	}
-	limit := 50
-	if text, ok := given["limit"]; ok {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > 500 {
-			return api.Invalid("limit", "must be a whole number from 1 to 500")
-		}
+	limit, err := api.Limit(given, defaultPage, longestPage)
+	if err != nil {
+		return err
 	}
 	page, err := h.Page(c.UserContext(), api.CallerOf(c).Tenant, given["cursor"], limit)
 	if err != nil {

@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
@@ -67,11 +66,9 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	limit := defaultPage
-	if text := given["limit"]; text != "" {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > longestPage {
-			return api.Invalid("limit", "must be a whole number from 1 to "+strconv.Itoa(longestPage))
-		}
+	limit, err := api.Limit(given, defaultPage, longestPage)
+	if err != nil {
+		return err
 	}
 	page, err := h.Page(c.UserContext(), api.CallerOf(c), given["cursor"], limit)
 	if err != nil {

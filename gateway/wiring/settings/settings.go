@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/functions/process/smallfile"
+	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/gateway/waits"
 	"github.com/airlock-run/airlock/infra/mcptools"
@@ -294,14 +294,12 @@ func (r *reader) origins(open bool) []string {
 			}
 			return []string{"*"}
 		}
-		u, err := url.Parse(o)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != o ||
-			strings.ContainsAny(o, "* ") {
-			r.fail("CORS_ORIGINS", "%q is not an origin; list exact origins, comma-separated, such as https://app.example.com",
-				o)
+		o = strings.ToLower(o)
+		if err := api.CheckOrigin(o); err != nil {
+			r.fail("CORS_ORIGINS", "%v", err)
 			continue
 		}
-		origins = append(origins, strings.ToLower(o))
+		origins = append(origins, o)
 	}
 	return origins
 }
