@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -81,8 +82,8 @@ func accepted(pattern string) (string, bool) {
 		return "true or false", true
 	case "tools":
 		return "an array of tools", true
-	case "tools[].name", "tools[].description", "tools[].url", "tools[].approval", "hosts[]", "secrets[]", "args[]",
-		"id", "via", "scopes[]", "traceParent", "caller.subject", "caller.tenant", "caller.ip":
+	case "tools[].name", "tools[].description", "tools[].url", "tools[].via", "tools[].approval", "hosts[]", "secrets[]",
+		"args[]", "id", "via", "scopes[]", "traceParent", "caller.subject", "caller.tenant", "caller.ip":
 		return "a string", true
 	case "files":
 		return "an object of path to content", true
@@ -113,14 +114,23 @@ func accepted(pattern string) (string, bool) {
 func members(pattern string) string {
 	switch pattern {
 	case "limits":
-		return "cpuMs, outputBytes, logEntries, onLogs, apiCalls, ticks, fetchBytes, fileBytes"
+		return namesOf[wireLimits]()
 	case "debug":
-		return "stackTraces, profile, steps"
+		return namesOf[wireDebug]()
 	case "tools[]":
-		return "name, description, inputSchema, outputSchema, url, approval, durable"
+		return namesOf[wireTool]()
 	case "caller":
-		return "subject, tenant, ip"
+		return namesOf[wireCaller]()
 	}
-	return "code, language, engine, policy, timeout, memory, context, input, tools, limits, seed, priority, debug, " +
-		"files, entry, hosts, secrets, args"
+	return namesOf[wireRequest]()
+}
+
+// namesOf returns the names of the members of a struct in JSON, in their order.
+func namesOf[T any]() string {
+	var names []string
+	for f := range reflect.TypeFor[T]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
 }
