@@ -42,22 +42,9 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	runtime.GOMAXPROCS(1)
 	startup := Startup{Began: time.Now()}
 	log := slog.New(slog.NewJSONHandler(stderr, nil))
-	executable, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
-	}
-	if getenv, err = PullPackages(ctx, getenv); err != nil {
-		return err
-	}
-	set, err := ReadSettings(getenv, executable)
+	set, err := settingsOf(ctx, getenv, log)
 	if err != nil {
 		return err
-	}
-	set.Packages.Report(log)
-	if set.Sealed { // on Lambda the cache is a part of the function
-		if err := CheckCache(set.CacheDir, executable); err != nil {
-			return err
-		}
 	}
 	var (
 		link    *sealed.Function
@@ -78,28 +65,9 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	if err != nil {
 		return err
 	}
-	adapter, err := adapted(set, log)
+	options, err := optionsOf(ctx, set, stdin, log)
 	if err != nil {
 		return err
-	}
-	options := []events.Option{events.CancelFrom(stdin), events.Logger(log), events.Adapted(adapter)}
-	spent := func() bool {
-		is := engine.Spent() || rules.Spent()
-		if is {
-			log.Warn("reading or preparing the code of an execution outlived it and cannot be stopped; this process exits to " +
-				"be replaced")
-		}
-		return is
-	}
-	if link == nil {
-		options = append(options, events.ExitWhen(spent, func() { os.Exit(0) }))
-	}
-	if set.Handover != "" {
-		store, err := handover.Open(ctx, set.Handover, set.Records.S3Endpoint)
-		if err != nil {
-			return fmt.Errorf("HANDOVER_STORE: %w", err)
-		}
-		options = append(options, events.HandedOver(store.Get))
 	}
 	start := recordStartUp()
 	walls, err := lockdown.Enforce(confinement(set))
@@ -116,11 +84,57 @@ func Serve(ctx context.Context, getenv func(string) string, stdin io.Reader, std
 	for _, wrap := range wraps {
 		serve = wrap(serve, outside)
 	}
+	spent := func() bool {
+		is := engine.Spent() || rules.Spent()
+		if is {
+			log.Warn("reading or preparing the code of an execution outlived it and cannot be stopped; this process exits to " +
+				"be replaced")
+		}
+		return is
+	}
 	if link != nil {
 		return link.Serve(ctx, events.NewHandler(serve, options...).Answer, spent)
 	}
-	events.Serve(serve, options...)
+	events.Serve(serve, append(options, events.ExitWhen(spent, func() { os.Exit(0) }))...)
 	return nil
+}
+
+// settingsOf reads the settings of this process, copies the packages that they name in a bucket, and checks the cache
+// folder.
+func settingsOf(ctx context.Context, getenv func(string) string, log *slog.Logger) (Settings, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return Settings{}, fmt.Errorf("find this program: %w", err)
+	}
+	if getenv, err = PullPackages(ctx, getenv); err != nil {
+		return Settings{}, err
+	}
+	set, err := ReadSettings(getenv, executable)
+	if err != nil {
+		return set, err
+	}
+	set.Packages.Report(log)
+	if !set.Sealed {
+		return set, nil // on Lambda the cache is a part of the function
+	}
+	return set, CheckCache(set.CacheDir, executable)
+}
+
+// optionsOf returns the options of the handler that the settings decide.
+func optionsOf(ctx context.Context, set Settings, stdin io.Reader, log *slog.Logger) ([]events.Option, error) {
+	adapter, err := adapted(set, log)
+	if err != nil {
+		return nil, err
+	}
+	options := []events.Option{events.CancelFrom(stdin), events.Logger(log), events.Adapted(adapter)}
+	if set.Handover == "" {
+		return options, nil
+	}
+	store, err := handover.Open(ctx, set.Handover, set.Records.S3Endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("HANDOVER_STORE: %w", err)
+	}
+	return append(options, events.HandedOver(store.Get)), nil
 }
 
 // open opens the sandbox, the policy and the record store, and returns the runner over them. They stay open until the
