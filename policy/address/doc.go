@@ -22,4 +22,6 @@
 // does not reach this machine, because anybody who can create a record below the domain could point it here.
 //
 // NAT64 with a prefix of the network's own choice cannot be recognised: its addresses look like any others.
+//
+// Every package may import it; it imports nothing of the module. Start with [ClassOf], [Reach] and [Host].
 package address

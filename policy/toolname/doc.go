@@ -3,5 +3,5 @@
 // that a model reads.
 //
 // [Check] accepts or refuses a name, [Global] returns the identifiers that the guest calls it by, and [Plain] makes
-// hidden characters visible. Every package may import it; it imports nothing of the module.
+// hidden characters visible. Every package may import it; it imports nothing of the module. Start with [Check].
 package toolname

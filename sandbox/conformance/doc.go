@@ -12,4 +12,6 @@
 // tests than the recorded one, a folder must reach its recorded percentage instead.
 //
 // Tests that need what the sandbox forbids cannot pass: hooks.go lists those.
+//
+// Only the command below it imports it. Start with [Run].
 package conformance

@@ -3,4 +3,6 @@
 //
 // To allow an import, change the table in table.go, or the layers of the gateway in layers.go. Then run
 // "go run ./infra/check -update", which updates the documents.
+//
+// Only infra/check and tests import it. Start with table.go.
 package imports

@@ -1,2 +1,3 @@
-// Package cputime measures the processor time of guests, by the clock of their thread where the system has one.
+// Package cputime measures the processor time of guests, by the clock of their thread where the system has one. Only
+// package sandbox imports it. Start with [Clock].
 package cputime

@@ -7,5 +7,5 @@
 //	dial.go     the connection, to a checked address only
 //	secrets.go  placeholders for values, both ways
 //
-// Only packages sandbox and tool import it. The rules about addresses are in policy/address.
+// Only packages sandbox and tool import it. The rules about addresses are in policy/address. Start with [Client].
 package egress

@@ -6,6 +6,6 @@
 // and announces its work before it does it, so that the limits of a run hold while the host works for the guest.
 //
 // The operations themselves are in the packages below: web (text, URLs, forms), crypto (WebCrypto), node (Node's
-// modules), compress (compression streams and zlib) and intl. Each exports Ops, its operations by name. Packages
-// egress and vfs have operations too. Only code below package sandbox imports these packages.
+// modules), compress (compression streams and zlib) and intl. Each exports Ops, its operations by name. Packages egress
+// and vfs have operations too. Only code below package sandbox imports these packages. Start with [Op].
 package hostops

@@ -23,4 +23,6 @@
 // The walls are: WebAssembly's own bounds, the WASI functions that all refuse (wasi.go), the single host call whose
 // arguments are validated in Go, and bounds-checked reads of guest memory (value.go). Everything in guest memory is
 // hostile once guest code has run.
+//
+// Package sandbox and packages below it import it. Start with [Runtime], then [Image] and [Instance].
 package quickjs

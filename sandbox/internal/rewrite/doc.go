@@ -22,4 +22,6 @@
 //   - Functions of which upstream mended faults after the build are mended (mends.go).
 //
 // Both are safe on arbitrary bytes: a module that does not have the expected shape is an error.
+//
+// Only package quickjs imports it. Start with [Find] and [Module].
 package rewrite

@@ -6,4 +6,6 @@
 //
 // Every function is safe on arbitrary bytes: it returns an error instead of reading past the end, and its work is
 // linear in the module's length.
+//
+// Only packages quickjs, rewrite and libm import it.
 package wasm

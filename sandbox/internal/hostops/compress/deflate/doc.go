@@ -6,5 +6,5 @@
 // A [Container] adds the header and the checksum of the zlib or the gzip format. At level 0 the blocks of long data
 // have other lengths than zlib's, which depend on its output buffers.
 //
-// Only package compress imports this package.
+// Only package compress imports this package. Start with [NewWriter].
 package deflate
