@@ -104,20 +104,26 @@ func typeSizes(p *goPackage) (methods, fields map[string]int) {
 				}
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
-					t, ok := s.(*ast.TypeSpec)
-					if !ok {
-						continue
-					}
-					if structure, ok := t.Type.(*ast.StructType); ok {
-						for _, field := range structure.Fields.List {
-							fields[t.Name.Name] += max(len(field.Names), 1)
-						}
+					if t, ok := s.(*ast.TypeSpec); ok {
+						fields[t.Name.Name] = fieldsOf(t)
 					}
 				}
 			}
 		}
 	}
 	return methods, fields
+}
+
+// fieldsOf returns the number of fields of a struct; 0 for any other type.
+func fieldsOf(t *ast.TypeSpec) (n int) {
+	structure, ok := t.Type.(*ast.StructType)
+	if !ok {
+		return 0
+	}
+	for _, field := range structure.Fields.List {
+		n += max(len(field.Names), 1)
+	}
+	return n
 }
 
 // receiver returns the name of the type that a method belongs to, or "" for a function.

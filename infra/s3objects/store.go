@@ -60,7 +60,7 @@ func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string
 			return tag, nil
 		}
 		// A server may refuse a large object before it has read it and hang up, which loses the refusal.
-		silent := status(err) == 0 && !errors.Is(err, ErrChanged)
+		silent := Status(err) == 0 && !errors.Is(err, ErrChanged)
 		if !silent && !errors.Is(err, ErrChanged) {
 			return "", err
 		}
@@ -104,7 +104,7 @@ func (s *Store) put(ctx context.Context, key string, body []byte, tag string) (s
 		in.IfMatch = &tag
 	}
 	out, err := s.client.PutObject(ctx, in)
-	switch code := status(err); {
+	switch code := Status(err); {
 	case err == nil:
 		return aws.ToString(out.ETag), nil
 	case code == 409 || code == 412 || code == 404 && tag != "":
@@ -118,7 +118,7 @@ func (s *Store) put(ctx context.Context, key string, body []byte, tag string) (s
 func (s *Store) Get(ctx context.Context, key string, most int64) (body []byte, tag string, err error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + key),
 		ChecksumMode: types.ChecksumModeEnabled})
-	if status(err) == 404 {
+	if Status(err) == 404 {
 		return nil, "", ErrMissing
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Store) Get(ctx context.Context, key string, most int64) (body []byte, t
 // Delete deletes an object, if there is one.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket,
-		Key: aws.String(s.prefix + key)}); err != nil && status(err) != 404 {
+		Key: aws.String(s.prefix + key)}); err != nil && Status(err) != 404 {
 		return fmt.Errorf("delete object %q: %w", key, err)
 	}
 	return nil
@@ -183,14 +183,14 @@ func (s *Store) Size(ctx context.Context, prefix string) (bytes int64, err error
 
 // Ready returns an error if the bucket is not available. A role without the right to ask is fine.
 func (s *Store) Ready(ctx context.Context) error {
-	if _, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket}); err != nil && status(err) != 403 {
+	if _, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket}); err != nil && Status(err) != 403 {
 		return fmt.Errorf("bucket %q cannot be used: %w", s.bucket, err)
 	}
 	return nil
 }
 
-// status returns the HTTP status of an error; 0 if there was no answer.
-func status(err error) int {
+// Status returns the HTTP status of an error; 0 if there was no answer.
+func Status(err error) int {
 	var answer *awshttp.ResponseError
 	if errors.As(err, &answer) && answer.Response != nil {
 		return answer.HTTPStatusCode()

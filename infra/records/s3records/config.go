@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,7 +91,7 @@ func (c *Config) check() error {
 		return errors.New("the retention must not be negative")
 	case (c.Lock != "") != (c.Retain > 0):
 		return errors.New("object lock needs both a mode and a retention")
-	case c.StorageClass != "" && !known(c.StorageClass):
+	case c.StorageClass != "" && !slices.Contains(types.StorageClass("").Values(), types.StorageClass(c.StorageClass)):
 		return fmt.Errorf("storage class %q is not one of %v", c.StorageClass, types.StorageClass("").Values())
 	case len(c.Tags) > 10:
 		return fmt.Errorf("there are %d tags; S3 accepts at most ten", len(c.Tags))
@@ -119,15 +120,6 @@ func (c *Config) check() error {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return nil
-}
-
-func known(class string) bool {
-	for _, v := range types.StorageClass("").Values() {
-		if class == string(v) {
-			return true
-		}
-	}
-	return false
 }
 
 // connect returns the client.

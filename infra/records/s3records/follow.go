@@ -3,6 +3,8 @@ package s3records
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +70,7 @@ func (s *Store) Recent(ctx context.Context, since time.Time, fn func(day string,
 				days[day] = append(days[day], name)
 			}
 		}
-		for _, day := range sorted(days) {
+		for _, day := range slices.Sorted(maps.Keys(days)) {
 			if err := fn(day, days[day]); err != nil {
 				return err
 			}

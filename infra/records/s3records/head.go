@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"sync"
@@ -132,7 +133,7 @@ func (k *headKeeper) run() {
 		heads, over := k.pending, k.over
 		k.pending = map[string]note{}
 		k.mu.Unlock()
-		for _, writer := range sorted(heads) {
+		for _, writer := range slices.Sorted(maps.Keys(heads)) {
 			if err := k.write(heads[writer]); err != nil {
 				k.store.cfg.Log.Warn("a writer's head was not written", "writer", writer, "error", err)
 			}
@@ -184,14 +185,4 @@ func tagging(tags map[string]string) string {
 		v.Set(name, value)
 	}
 	return v.Encode()
-}
-
-// sorted returns the keys of a map in order.
-func sorted[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -74,7 +74,7 @@ func (s *Store) line(ctx context.Context, id string) ([]byte, error) {
 	}
 	for _, day := range days {
 		line, err := s.read(ctx, s.dayPrefix(day)+id+suffix)
-		if status(err) == 404 {
+		if s3objects.Status(err) == 404 {
 			continue
 		}
 		if err != nil && spooled != nil {
@@ -142,7 +142,7 @@ func (s *Store) lines(ctx context.Context, keys []string, fn func(key string, li
 		for i, key := range batch {
 			group.Go(func() error {
 				line, err := s.read(ctx, key)
-				if status(err) == 404 {
+				if s3objects.Status(err) == 404 {
 					return nil
 				}
 				got[i] = line

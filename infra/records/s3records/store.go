@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
@@ -96,7 +95,7 @@ func OpenReader(ctx context.Context, cfg Config) (*Store, error) {
 // as available.
 func (s *Store) reach(ctx context.Context) error {
 	_, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.cfg.Bucket})
-	if status(err) == 403 {
+	if s3objects.Status(err) == 403 {
 		return nil
 	}
 	return err
@@ -143,7 +142,7 @@ func (s *Store) put(ctx context.Context, key string, line []byte, again bool) er
 	attempts := 0
 	for range s.cfg.Attempts {
 		_, err := s.client.PutObject(ctx, in, counting(&attempts))
-		switch status(err) {
+		switch s3objects.Status(err) {
 		case 0:
 			return err
 		case 409: // another request for this key is under way
@@ -154,7 +153,7 @@ func (s *Store) put(ctx context.Context, key string, line []byte, again bool) er
 				return audit.ErrExists
 			}
 			there, err := s.read(ctx, key)
-			if status(err) == 403 {
+			if s3objects.Status(err) == 403 {
 				return errUnread
 			}
 			if err != nil {
@@ -235,22 +234,13 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// status returns the HTTP status of an error; 0 if there was no answer.
-func status(err error) int {
-	var answer *awshttp.ResponseError
-	if errors.As(err, &answer) && answer.Response != nil {
-		return answer.HTTPStatusCode()
-	}
-	return 0
-}
-
 // definite reports whether S3 has refused: nothing was stored.
 func definite(err error) bool {
 	var refusal smithy.APIError
 	if errors.As(err, &refusal) && slices.Contains(s3objects.OnTheWay(), refusal.ErrorCode()) {
 		return false
 	}
-	code := status(err)
+	code := s3objects.Status(err)
 	return code >= 400 && code < 500 && code != 408 && code != 409 && code != 429
 }
 

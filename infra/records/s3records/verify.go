@@ -3,8 +3,10 @@ package s3records
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -53,7 +55,7 @@ func (s *Store) VerifyAgainst(ctx context.Context, anchors []audit.Anchor) (audi
 	if err != nil {
 		return audit.Report{}, fmt.Errorf("verify records: %w", err)
 	}
-	for _, name := range sorted(waiting) {
+	for _, name := range slices.Sorted(maps.Keys(waiting)) {
 		_, _ = v.Line(waiting[name], "spool/"+name, "") // the report names what is wrong
 	}
 	return v.Report(false), nil
@@ -127,7 +129,7 @@ func (s *Store) verifyHeads(ctx context.Context, v *audit.Verifier, gone expiry,
 // verifyVersions reports every record with more than the one version that was written.
 func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expiry, away map[string]move) error {
 	state, err := s.client.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.cfg.Bucket})
-	if status(err) == 403 || status(err) == 404 || status(err) == 501 ||
+	if s3objects.Status(err) == 403 || s3objects.Status(err) == 404 || s3objects.Status(err) == 501 ||
 		err == nil && state.Status != types.BucketVersioningStatusEnabled {
 		return nil
 	}
@@ -136,7 +138,7 @@ func (s *Store) verifyVersions(ctx context.Context, v *audit.Verifier, gone expi
 	}
 	for page, err := range s3objects.Versions(ctx, s.client,
 		&s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: aws.String(s.root(executions))}) {
-		if status(err) == 403 {
+		if s3objects.Status(err) == 403 {
 			return nil
 		}
 		if err != nil {
