@@ -49,15 +49,15 @@ func Adjusted(q execution.Request, g policy.Grants) []execution.Adjustment {
 	lowered("limits.outputBytes", float64(q.Limits.OutputBytes), float64(g.OutputBytes))
 	lowered("limits.logEntries", float64(q.Limits.LogEntries), float64(g.LogEntries))
 	lowered("limits.apiCalls", float64(q.Limits.APICalls), float64(g.APICalls))
-	lowered("limits.fetchBytes", float64(q.Limits.FetchBytes), maxFetchBytes)
-	lowered("limits.fileBytes", float64(q.Limits.FileBytes), maxFileBytes)
+	lowered("limits.fetchBytes", float64(q.Limits.FetchBytes), MaxFetchBytes)
+	lowered("limits.fileBytes", float64(q.Limits.FileBytes), MaxFileBytes)
 	return out
 }
 
-// The most that a request may ask of these, whatever its tier. They are the sandbox's defaults.
+// The most that a request may ask for, whatever its tier. They are also the sandbox's defaults.
 const (
-	maxFetchBytes = 10 << 20
-	maxFileBytes  = 16 << 20
+	MaxFetchBytes = 10 << 20 // of bodies, sent and received
+	MaxFileBytes  = 16 << 20 // in the file system of the execution
 )
 
 // Blocked returns the result of an execution that the policy refused: status, error line and violations.

@@ -109,3 +109,31 @@ func TestAdjusted(t *testing.T) {
 		t.Errorf("nothing was lowered: %v", got)
 	}
 }
+
+func TestReplayable(t *testing.T) {
+	for _, c := range []struct{ record, want string }{
+		{`{"status": "completed", "engine": "quickjs", "request": {}}`, ""},
+		{`{"status": "blocked", "request": {}}`, "it was blocked: nothing ran"},
+		{`{"status": "completed", "reused": "exec_1", "request": {}}`,
+			"nothing ran: the result of exec_1 was reused, which can be replayed"},
+		{`{"status": "cancelled", "request": {}}`, "it was cancelled, and its record does not contain when"},
+		{`{"status": "` + audit.DecidedStatus + `", "parent": "exec_1", "request": {}}`,
+			"it is a decision about exec_1: nothing ran"},
+		{`{"status": "completed", "engine": "v8", "request": {}}`,
+			"it ran on v8, which cannot be replayed; only quickjs can"},
+		{`{"status": "completed"}`,
+			"its record does not contain the request; set AUDIT_CODE=keep for future executions"},
+	} {
+		var record audit.Record
+		if err := json.Unmarshal([]byte(c.record), &record); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := governance.Replayable(record); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.record, got, c.want)
+		}
+	}
+}

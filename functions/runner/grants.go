@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/policy"
 	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox"
@@ -61,8 +62,8 @@ func (r *Runner) grantsOf(
 		Wall: g.Timeout, CPU: g.CPU, MemoryBytes: memory, OutputBytes: int(g.OutputBytes),
 		LogEntries: g.LogEntries, EndOnLogs: q.Limits.OnLogs == execution.OnLogsError,
 		LogChars: g.LogChars, APICalls: g.APICalls, Depth: g.Depth,
-		Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, sandbox.DefaultFetchBytes),
-		FileBytes: min(q.Limits.FileBytes, sandbox.DefaultFileBytes),
+		Ticks: q.Limits.Ticks, FetchBytes: min(q.Limits.FetchBytes, governance.MaxFetchBytes),
+		FileBytes: min(q.Limits.FileBytes, governance.MaxFileBytes),
 	}
 	out.ModuleHint, out.Network, out.Waits = moduleHint(q.Policy), NetworkOf(g), waitsOf(g.Waits, s)
 	out.Network.Secrets = r.secretsOf(g)

@@ -56,28 +56,9 @@ type played struct {
 	used     execution.Usage // by all segments
 }
 
-// replayable returns an error for a record that no execution can be replayed from.
-func replayable(rec audit.Record) error {
-	switch {
-	case rec.Status == string(execution.Blocked):
-		return errors.New("it was blocked: nothing ran")
-	case rec.Reused != "":
-		return fmt.Errorf("nothing ran: the result of %s was reused", rec.Reused)
-	case rec.Status == string(execution.Cancelled):
-		return errors.New("it was cancelled, and its record does not contain when")
-	case rec.Status == audit.DecidedStatus:
-		return fmt.Errorf("it is a decision about %s: nothing ran", rec.Parent)
-	case rec.Engine != "" && rec.Engine != policy.QuickJS:
-		return fmt.Errorf("it ran on %s, which cannot be replayed; only %s can", rec.Engine, policy.QuickJS)
-	case len(rec.Request) == 0:
-		return errors.New("its record does not contain the request; set AUDIT_CODE=keep for future executions")
-	}
-	return nil
-}
-
 // replayOne replays an execution from the state that the one before it led to, and sets that state.
 func (r *Runner) replayOne(ctx context.Context, rec audit.Record, state *played) (Replayed, error) {
-	if err := replayable(rec); err != nil {
+	if err := governance.Replayable(rec); err != nil {
 		return Replayed{}, err
 	}
 	journal, err := journalOf(rec)

@@ -97,12 +97,12 @@ func originOf(c *fiber.Ctx) console.Asked {
 	}
 }
 
-// visitorKey is the local with the visitor for whom a page is rendered.
+// visitorKey is the key under which a request holds the identity for whom a page is rendered.
 type visitorKey struct{}
 
-// visitor recognizes who opens a page, by a credential or by the cookie of a session. A page
-// says who is logged in and holds no data: its scripts ask the API for that, with the second secret of the session. A
-// browser without a session is sent to the login.
+// visitor recognizes who opens a page, by a credential or by the cookie of a session. A page says who is logged in and
+// holds no data: its scripts ask the API for that, with the second secret of the session. A browser without a session
+// is sent to the login.
 func (h *Handlers) visitor(c *fiber.Ctx) error {
 	if h.cfg.Access.Open() || hasCredential(&c.Request().Header) {
 		return h.authenticatedVisitor(c)

@@ -8,8 +8,8 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 )
 
-// A response is the body of a response to POST /api/v2/execute.
-// Compile stands for the removal of types, of TypeScript only. There is no Run if that fails.
+// A response is the body of a response to POST /api/v2/execute. Compile is the removal of types; it is set for
+// TypeScript only. Run is absent if the types cannot be removed.
 type response struct {
 	Compile  *stage `json:"compile,omitempty"`
 	Run      *stage `json:"run,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
 	"github.com/airlock-run/airlock/policy/audit"
@@ -27,13 +28,8 @@ func (h *Handlers) Replay(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case record.Status == string(execution.Blocked):
-		return notReplayable("it was blocked: nothing ran")
-	case record.Reused != "":
-		return notReplayable("nothing ran: it was given the result of " + record.Reused + ", which can be replayed")
-	case len(record.Request) == 0:
-		return notReplayable("its record does not contain the request; set AUDIT_CODE=keep for future executions")
+	if err := governance.Replayable(record); err != nil {
+		return notReplayable(err.Error())
 	}
 	ctx, release := api.DisconnectContext(c)
 	defer release()

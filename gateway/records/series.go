@@ -2,6 +2,7 @@ package records
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -157,7 +158,7 @@ func StepOf(given map[string]string, window time.Duration) (time.Duration, error
 		return 0, api.Invalid("step", "must be whole seconds, such as 1m or 1d")
 	}
 	if window/step > maxPoints {
-		return 0, api.Invalid("step", "must be larger: a series has 1000 points at most")
+		return 0, api.Invalid("step", fmt.Sprintf("must be larger: a series has %d points at most", maxPoints))
 	}
 	return step, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/functions/governance"
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/policy/audit"
 	"github.com/airlock-run/airlock/policy/deployment"
@@ -68,5 +69,13 @@ func TestDepthOfTheTier(t *testing.T) {
 		if part := "more than 3 levels deep: " + c.field + "[0][0][0]…"; !strings.Contains(refused.Message, part) {
 			t.Errorf("%s: the message is %q, want %q in it", c.name, refused.Message, part)
 		}
+	}
+}
+
+// What a request may ask for at most is what the sandbox grants without a request.
+func TestSandboxDefaultsAreTheMost(t *testing.T) {
+	if governance.MaxFetchBytes != sandbox.DefaultFetchBytes || governance.MaxFileBytes != sandbox.DefaultFileBytes {
+		t.Errorf("governance allows %d and %d bytes, the sandbox's defaults are %d and %d", governance.MaxFetchBytes,
+			governance.MaxFileBytes, sandbox.DefaultFetchBytes, sandbox.DefaultFileBytes)
 	}
 }
