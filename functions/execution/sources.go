@@ -113,21 +113,26 @@ func EncodeAround(r Request, whole func(Request) any) ([]byte, error) {
 // storedMagic begins what [Request.Stored] returns for long sources. No JSON text begins with it.
 const storedMagic = "ALS1"
 
+// longInput is the size in bytes from which a store holds an input as it is: each scan of a megabyte of small values
+// takes some milliseconds.
+const longInput = 64 << 10
+
 // Stored is the form in which a store holds a request or a content, in parts that follow one another. The parts share
-// memory with the sources. Short sources are in the JSON of [Request.Encode]. Long ones follow it byte by byte, because
-// each quoting of 16 MiB takes 10 ms:
+// memory with the request. A short request is the JSON of [Request.Encode]. Long sources and a long input follow it
+// byte by byte, because each quoting of 16 MiB takes 10 ms:
 //
 //	4 bytes  "ALS1"
 //	4 bytes  the length of the head, big-endian
-//	         the head: the JSON of storedHead, with the value without its code and its files
-//	         the code, and the files in the order of their names
+//	         the head: the JSON of storedHead, with the value without what follows
+//	         the code, the files in the order of their names, and the input
 type Stored [][]byte
 
-// storedHead describes the sources that follow it.
+// storedHead describes the sources that follow it, and the input, if that follows, too.
 type storedHead[T any] struct {
 	Value T            `json:"value"`
 	Code  int          `json:"code"`
 	Files []storedFile `json:"files,omitempty"`
+	Input int          `json:"input,omitempty"`
 }
 
 // storedFile is a file that follows a storedHead. Text reports that it is UTF-8.
@@ -153,29 +158,57 @@ func (s Stored) Bytes() []byte {
 	return bytes.Join(s, nil)
 }
 
-// Stored returns what [DecodeStored] reads.
+// Stored returns what [DecodeStored] reads. What that returns is stored in the same bytes again.
 func (r Request) Stored() (Stored, error) {
-	if r.Sources().Bytes() < longSources {
+	if err := r.checkInput(); err != nil {
+		return nil, err
+	}
+	if !r.isLong() {
 		b, err := r.Encode()
 		return Stored{b}, err
 	}
-	short := r
-	short.Code, short.Files = "", nil
-	return stored(r, short)
+	return stored(r, r.head())
 }
 
 // Stored returns what [DecodeContent] reads.
 func (c FunctionContent) Stored() (Stored, error) {
+	if err := c.Request.checkInput(); err != nil {
+		return nil, err
+	}
 	r := c.Request
-	if r.Sources().Bytes() < longSources {
+	if !r.isLong() {
 		b, err := c.Encode()
 		return Stored{b}, err
 	}
-	c.Request.Code, c.Request.Files = "", nil
+	c.Request = r.head()
 	return stored(r, c)
 }
 
-// stored returns a value with the long sources of r.
+// checkInput compacts a long input that may not be valid, or returns an error.
+func (r *Request) checkInput() error {
+	if len(r.Input) < longInput || r.inputIsValid() {
+		return nil
+	}
+	input, err := json.Marshal(r.Input, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	r.SetInput(input)
+	return err
+}
+
+// isLong reports whether a store holds parts of r as they are.
+func (r Request) isLong() bool { return r.Sources().Bytes() >= longSources || r.hasLongInput() }
+
+func (r Request) hasLongInput() bool { return len(r.Input) >= longInput && r.inputIsValid() }
+
+// head returns r without what follows the head of a stored value.
+func (r Request) head() Request {
+	if r.hasLongInput() {
+		r.Input = nil
+	}
+	r.Code, r.Files = "", nil
+	return r
+}
+
+// stored returns a value with the long parts of r.
 func stored[T any](r Request, value T) (Stored, error) {
 	h := storedHead[T]{Value: value, Code: len(r.Code)}
 	parts := Stored{nil, []byte(r.Code)}
@@ -183,6 +216,10 @@ func stored[T any](r Request, value T) (Stored, error) {
 		f := r.Files[name]
 		h.Files = append(h.Files, storedFile{name, len(f), r.isText(f) || validUTF8(f)})
 		parts = append(parts, f)
+	}
+	if r.hasLongInput() {
+		h.Input = len(r.Input)
+		parts = append(parts, r.Input)
 	}
 	head, err := json.Marshal(h, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 	if err != nil {
@@ -193,9 +230,9 @@ func stored[T any](r Request, value T) (Stored, error) {
 }
 
 // errCut is the error of a stored value that is not whole.
-var errCut = errors.New("the sources are not as long as they were stored")
+var errCut = errors.New("the sources or the input are not as long as they were stored")
 
-// fromStored decodes what stored returned. The files share memory with b.
+// fromStored decodes what stored returned. The files and the input, which r has if it is long, share memory with b.
 func fromStored[T any](b []byte) (value T, r Request, err error) {
 	b = b[len(storedMagic):]
 	if len(b) < 4 || uint64(len(b)-4) < uint64(binary.BigEndian.Uint32(b)) {
@@ -225,21 +262,34 @@ func fromStored[T any](b []byte) (value T, r Request, err error) {
 			r.texts[&part[0]] = len(part)
 		}
 	}
-	if !ok || len(b) > 0 {
+	input, whole := cut(h.Input)
+	if !ok || !whole || len(b) > 0 {
 		return value, r, errCut
+	}
+	if len(input) > 0 {
+		r.SetInput(input)
 	}
 	return h.Value, r, nil
 }
 
 func isStored(b []byte) bool { return bytes.HasPrefix(b, []byte(storedMagic)) }
 
-// DecodeStored decodes a request that [DecodeRequest] accepted, and checks nothing again. Its files may share memory
-// with b.
+// add sets the long parts of a stored request. A store holds an input only if it is valid.
+func (r *Request) add(long Request) {
+	r.Code = long.Code
+	r.CopyFiles(long)
+	r.SetInput(r.Input)
+	if len(long.Input) > 0 {
+		r.CopyInput(long)
+	}
+}
+
+// DecodeStored decodes a request that [DecodeRequest] accepted, and checks nothing again. Its files and its input may
+// share memory with b.
 func DecodeStored(b []byte) (r Request, err error) {
 	if isStored(b) {
-		short, sources, err := fromStored[Request](b)
-		short.Code = sources.Code
-		short.CopyFiles(sources)
+		short, long, err := fromStored[Request](b)
+		short.add(long)
 		return short, err
 	}
 	for _, a := range []Abridged{abridge(b, true, holdsText), {Short: b}} {
@@ -254,20 +304,22 @@ func DecodeStored(b []byte) (r Request, err error) {
 			break
 		}
 	}
+	r.SetInput(r.Input) // it was valid when it was stored
 	return r, err
 }
 
 // DecodeContent decodes the content of a function as [DecodeStored] does.
 func DecodeContent(b []byte) (c FunctionContent, err error) {
 	if isStored(b) {
-		c, sources, err := fromStored[FunctionContent](b)
-		c.Request.Code = sources.Code
-		c.Request.CopyFiles(sources)
+		c, long, err := fromStored[FunctionContent](b)
+		c.Request.add(long)
 		return c, err
 	}
 	const first = `{"request":`
 	if len(b) < longText || !bytes.HasPrefix(b, []byte(first)) {
-		return c, stdjson.Unmarshal(b, &c)
+		err := stdjson.Unmarshal(b, &c)
+		c.Request.SetInput(c.Request.Input)
+		return c, err
 	}
 	end := valueEnd(b, len(first))
 	r, err := DecodeStored(b[len(first):end])

@@ -87,9 +87,10 @@ func TestEncodeForStores(t *testing.T) {
 					"a.js": execution.File(long), "b": {}, "c": {0xff, 0},
 					"long": execution.File(strings.Repeat("\xff"+text, times)),
 				},
-				Input: json.RawMessage(`{"code":"","files":{"a":""}}`), Context: map[string]json.RawMessage{"code": []byte(`""`)},
-				Policy: "strict", Args: []string{`"code":`}, Seed: &seed, Limits: execution.Limits{Ticks: 5},
+				Context: map[string]json.RawMessage{"code": []byte(`""`)},
+				Policy:  "strict", Args: []string{`"code":`}, Seed: &seed, Limits: execution.Limits{Ticks: 5},
 			}
+			r.SetInput(json.RawMessage(`{"code":"","files":{"a":""}}`))
 			c := execution.FunctionContent{Request: r, Env: map[string]string{"code": long, "x": "}"}, Scopes: []string{"run"}}
 			written := func(b []byte, err error) []byte {
 				if err != nil {
@@ -108,7 +109,8 @@ func TestEncodeForStores(t *testing.T) {
 				}
 			}
 			var plain execution.Request
-			if err := json.Unmarshal(written(r.Encode()), &plain); err != nil || !reflect.DeepEqual(plain, r) {
+			err := json.Unmarshal(written(r.Encode()), &plain)
+			if plain.SetInput(plain.Input); err != nil || !reflect.DeepEqual(plain, r) {
 				t.Errorf("%s, %d times: encoding/json reads %v, %.200v", name, times, err, plain)
 			}
 		}
@@ -117,5 +119,67 @@ func TestEncodeForStores(t *testing.T) {
 		if _, err := execution.DecodeContent([]byte(bad)); err == nil {
 			t.Errorf("%.20s decodes", bad)
 		}
+	}
+}
+
+// A store holds a long input as it is, beside sources of any length.
+func TestLongInputsInStores(t *testing.T) {
+	t.Parallel()
+	for name, input := range map[string]string{
+		"short": `[1]`, "spaces": "[" + strings.Repeat(" 1 ,\n", 20_000) + "1]",
+		"text": `"` + strings.Repeat("<é", 100_000) + `"`,
+	} {
+		for _, code := range []string{"1", strings.Repeat("x", 2<<20)} {
+			r := execution.Request{Code: code, Files: map[string]execution.File{"a": execution.File("b")}, Entry: "a"}
+			r.SetInput(json.RawMessage(input))
+			same := func(got execution.Request, err error) {
+				t.Helper()
+				if err != nil || string(got.Input) != input {
+					t.Errorf("%s, %d bytes of code: %v, or another input", name, len(code), err)
+				}
+				if got.Code != code || got.Entry != "a" || string(got.Files["a"]) != "b" {
+					t.Errorf("%s, %d bytes of code: the sources are others", name, len(code))
+				}
+			}
+			parts, err := r.Stored()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := execution.DecodeStored(parts.Bytes())
+			same(got, err)
+			again, err := got.Stored()
+			if err != nil || string(again.Bytes()) != string(parts.Bytes()) {
+				t.Errorf("%s, %d bytes of code: it is stored in another way: %v", name, len(code), err)
+			}
+			if b := parts.Bytes(); len(b) > 100_000 {
+				if _, err := execution.DecodeStored(b[:len(b)-1]); err == nil {
+					t.Errorf("%s, %d bytes of code: cut off, it decodes", name, len(code))
+				}
+			}
+			parts, err = execution.FunctionContent{Request: r}.Stored()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := execution.DecodeContent(parts.Bytes())
+			same(c.Request, err)
+		}
+	}
+	// A long input that nobody has checked is stored in the same bytes again.
+	r := execution.Request{Code: "1", Input: json.RawMessage("[" + strings.Repeat(" 1,", 100_000) + "1]")}
+	parts, err := r.Stored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := execution.DecodeStored(parts.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := got.Stored(); err != nil || string(again.Bytes()) != string(parts.Bytes()) {
+		t.Errorf("it is stored in another way: %v", err)
+	}
+	// A long input that nobody has checked is checked when it is stored.
+	bad := execution.Request{Code: "1", Input: json.RawMessage("[" + strings.Repeat("1,", 100_000) + "]")}
+	if _, err := bad.Stored(); err == nil {
+		t.Error("invalid JSON is stored")
 	}
 }
