@@ -1,7 +1,11 @@
 package execution_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,5 +52,41 @@ func TestDecodeSessionStep(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A snapshot arrives as it was sent, however long it and the request are.
+func TestEncodeSnapshots(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 1000, 64 << 10, 100_001} {
+		for _, input := range []string{"1", `"` + strings.Repeat("x", 100_000) + `"`} {
+			snapshot := bytes.Repeat([]byte("\xffs"), size)
+			request := execution.Request{Code: `"snapshot":""`}
+			request.SetInput(json.RawMessage(input))
+			for name, segments := range map[string]execution.Segments{
+				"resume": {Waits: true, Resume: &execution.Resume{
+					Parent: "exec_0123456789", Segment: 2, Snapshot: snapshot, Answers: []execution.Answer{{Seq: 1}},
+				}},
+				"session": {Session: &execution.SessionStep{
+					SessionRef: execution.SessionRef{ID: "sess_0123456789", Step: 2}, Snapshot: snapshot,
+				}},
+			} {
+				sent := execution.Invocation{
+					Airlock: execution.InvocationVersion, ID: "exec_9876543210", Via: execution.ViaHTTP, Request: request,
+					Segments: segments,
+				}
+				text, err := sent.Encode()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := execution.DecodeInvocation(text)
+				if err != nil {
+					t.Fatalf("%s, %d bytes: %v", name, size, err)
+				}
+				if string(got.Request.Input) != input || !reflect.DeepEqual(got.Segments, segments) {
+					t.Errorf("%s, %d bytes: another invocation arrives", name, size)
+				}
+			}
+		}
 	}
 }
