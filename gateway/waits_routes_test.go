@@ -3,6 +3,8 @@ package gateway_test
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -247,11 +249,18 @@ func TestResumeWithoutItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.alter(t, id, func(j *execution.Job) { j.Snapshot = sealed })
+	replace := func(snapshot []byte) {
+		s.alter(t, id, func(j *execution.Job) {
+			if j.Snapshot, err = waits.Carry(j.Wait, nil, snapshot); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	replace(sealed)
 	want(t, s.do(t, "POST", path+"/resume", decision), 503, "no_snapshot_key", "SNAPSHOT_KEYS")
 	want(t, s.do(t, "POST", path+"/events/e", "1"), 503, "no_snapshot_key")
 	want(t, s.do(t, "GET", path, ""), 200, `"status":"paused"`, `"segment":1`, `"decided":[]`)
-	s.alter(t, id, func(j *execution.Job) { j.Snapshot = stored.Snapshot })
+	replace(stored.Snapshot)
 	want(t, s.do(t, "POST", path+"/resume", decision), 200, `"status":"completed"`)
 	if n := f.segments(); n != 2 {
 		t.Errorf("%d segments ran; want 2", n)
@@ -692,5 +701,67 @@ func TestEventIsStoredSeldom(t *testing.T) {
 	}
 	if n := count.reads.Load() - read; n > 2 {
 		t.Errorf("the job was read %d times", n)
+	}
+}
+
+// A long answer that comes while a segment runs that does not wait for it reaches the segment after that, and so do
+// short and long answers that come together. Once they are received, nothing of them is stored.
+func TestLongAnswersArrive(t *testing.T) {
+	t.Parallel()
+	event := func(seq int) execution.Waiting {
+		return execution.Waiting{Seq: seq, Kind: execution.WaitEvent, Name: fmt.Sprint("e", seq)}
+	}
+	long := func(mark string) string { return `["` + mark + strings.Repeat("<é", 100_000) + `", 1]` }
+	began, proceed := make(chan struct{}), make(chan struct{})
+	o := options{records: &ledger{added: make(chan audit.Record, 100)}}
+	f := &sleeper{records: o.records, steps: [][]execution.Waiting{{event(1), event(2)}, {event(2), event(3)}, {event(3)}}}
+	o.config.SnapshotKeys = snapshotKeys(t)
+	o.invoke = func(
+		ctx context.Context, inv execution.Invocation, onLog func(execution.Log),
+	) (execution.Reply, error) {
+		if inv.Resume != nil && inv.Resume.Segment == 2 {
+			began <- struct{}{}
+			<-proceed
+		}
+		return f.invoke(ctx, inv, onLog)
+	}
+	s := kept(t, o)
+	path := "/api/executions/" + want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
+	want(t, s.do(t, "POST", path+"/events/e1", long("a"), prefer), 202)
+	<-began
+	want(t, s.do(t, "POST", path+"/events/e2", long("b"), prefer), 202)
+	close(proceed)
+	for f.segments() < 3 {
+		want(t, s.do(t, "GET", path, ""), 200)
+	}
+	got := want(t, s.do(t, "POST", path+"/events/e3", long("c")), 200, `"status":"completed"`).json(t)["result"].([]any)
+	for i, mark := range []string{"a", "b", "c"} {
+		var value any
+		if err := json.Unmarshal([]byte(long(mark)), &value); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(got[i].(map[string]any)["value"], value); diff != "" {
+			t.Errorf("answer %d is another: %.200s", i+1, diff)
+		}
+	}
+	job, err := s.state.Job(t.Context(), strings.TrimPrefix(path, "/api/executions/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := json.Marshal(job); err != nil || len(text)+len(job.Snapshot) > 10_000 {
+		t.Errorf("%d bytes and a snapshot of %d are stored: %v", len(text), len(job.Snapshot), err)
+	}
+	// The records have the hashes of what the segments got.
+	hashes := map[string]bool{}
+	for _, r := range o.records.records {
+		if r.Decision != nil {
+			hashes[r.Decision.ValueSHA256] = true
+		}
+	}
+	for _, mark := range []string{"a", "b", "c"} {
+		sum := sha256.Sum256([]byte(strings.Replace(long(mark), ", 1", ",1", 1)))
+		if !hashes[hex.EncodeToString(sum[:])] {
+			t.Errorf("no record has the hash of the value %s", mark)
+		}
 	}
 }

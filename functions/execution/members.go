@@ -119,6 +119,18 @@ func ValidJSON(text []byte) bool {
 	return errors.Is(err, io.EOF)
 }
 
+// CompactJSON returns the value that a text holds, without white space outside of strings. ok is false if ValidJSON
+// would be.
+func CompactJSON(text []byte) (value []byte, ok bool) {
+	duplicates, err := precheckAny(text, MaxRequestBytes, 0)
+	if err != nil {
+		return nil, false
+	}
+	value, err = jsontext.AppendFormat(make([]byte, 0, len(text)), text, jsontext.AllowDuplicateNames(!duplicates),
+		jsontext.PreserveRawStrings(true))
+	return value, err == nil
+}
+
 func readMembers(dec *jsontext.Decoder, a Abridged, b []byte) (members []Member, err error) {
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, err

@@ -122,8 +122,11 @@ type Verdict struct {
 	Args     json.RawMessage `json:"args,omitempty"`  // of Edit
 	Value    json.RawMessage `json:"value,omitempty"` // of Respond
 	Reason   string          `json:"reason,omitempty"`
-	By       Caller          `json:"by"`
-	At       time.Time       `json:"at"`
+	// ArgsSHA256 and ValueSHA256 are the hashes of Args and Value if these are with the answer alone; see [Apart].
+	ArgsSHA256  string    `json:"argsSha256,omitempty"`
+	ValueSHA256 string    `json:"valueSha256,omitempty"`
+	By          Caller    `json:"by"`
+	At          time.Time `json:"at"`
 	// Record is the ID of the verdict's audit record.
 	Record string `json:"record"`
 }
@@ -135,6 +138,24 @@ type Pending struct {
 	// Answer is set when the operation has ended, and Sent when a segment has begun that has the answer.
 	Answer *Answer `json:"answer,omitempty"`
 	Sent   bool    `json:"sent,omitempty"`
+	// Apart says where the arguments or the value of the answer are, if they are not in it.
+	Apart *Apart `json:"apart,omitempty"`
+}
+
+// An Apart is the place in the stored snapshot of a job, behind what is encrypted, of the arguments and the value of an
+// answer. Each change of a job reads and writes the job, but not the snapshot.
+type Apart struct {
+	From  int `json:"from"`
+	Args  int `json:"args,omitempty"` // bytes, which the value follows
+	Value int `json:"value,omitempty"`
+}
+
+// Bytes returns the size of the arguments and the value; 0 for nil.
+func (a *Apart) Bytes() int {
+	if a == nil {
+		return 0
+	}
+	return a.Args + a.Value
 }
 
 // An Ending is the end of a paused execution that does not run again.
@@ -151,8 +172,9 @@ type Ending struct {
 
 // A CodeSum identifies code.
 type CodeSum struct {
-	SHA256 string `json:"sha256"`
-	Bytes  int    `json:"bytes"`
+	SHA256   string `json:"sha256"`
+	Bytes    int    `json:"bytes"`
+	Language string `json:"language,omitempty"`
 }
 
 // A Wait is the progress of an execution that has paused.
@@ -180,6 +202,13 @@ type Wait struct {
 	Used Usage `json:"used,omitzero"`
 	// Session is set if the job is a session.
 	Session *Session `json:"session,omitempty"`
+	// Sealed is the size of the encrypted snapshot if answers follow it; see [Apart].
+	Sealed int `json:"sealed,omitempty"`
+	// Key is the name of the key of the snapshot. Jobs of older versions lack it.
+	Key string `json:"key,omitempty"`
+	// Code identifies the code of the request, so that records need not read it. Jobs of older versions, and sessions,
+	// lack it.
+	Code *CodeSum `json:"code,omitempty"`
 }
 
 // Clone returns a copy that shares no list with w; nil for nil.
@@ -199,8 +228,8 @@ func (w *Wait) Clone() *Wait {
 // Waits is the part of a [Job] that only an execution has that has paused.
 type Waits struct {
 	Wait *Wait `json:"wait,omitempty"`
-	// Snapshot is encrypted; see package waits. SnapshotBytes is its size as it is stored, also in a job that was read
-	// without it.
+	// Snapshot is encrypted, and long answers may follow it; see package waits. SnapshotBytes is its size as it is stored,
+	// also in a job that was read without it.
 	Snapshot      []byte `json:"-"`
 	SnapshotBytes int    `json:"-"`
 }

@@ -73,7 +73,7 @@ func (h *Handlers) decide(
 	verdicts := map[int]execution.Verdict{}
 	for i, d := range decisions {
 		field := "decisions[" + strconv.Itoa(i) + "]"
-		if err := check(d, field); err != nil {
+		if err := check(&d, field); err != nil {
 			return nil, err
 		}
 		if _, twice := verdicts[d.Seq]; twice {
@@ -89,8 +89,8 @@ func (h *Handlers) decide(
 	}, nil
 }
 
-// check returns an error unless a decision is well formed.
-func check(d api.Decision, field string) error {
+// check returns an error unless a decision is well formed. It compacts its arguments and its value.
+func check(d *api.Decision, field string) (err error) {
 	switch {
 	case len(d.Reason) > maxReason:
 		return api.Invalid(field+".reason", "must have at most "+strconv.Itoa(maxReason)+" bytes")
@@ -105,21 +105,26 @@ func check(d api.Decision, field string) error {
 	}
 	switch d.Decision {
 	case execution.Edit:
-		return checkValue(field+".args", d.Args)
+		d.Args, err = compact(field+".args", d.Args)
+		return err
 	case execution.Respond:
-		return checkValue(field+".value", d.Value)
+		d.Value, err = compact(field+".value", d.Value)
+		return err
 	case execution.Approve, execution.Reject:
 		return nil
 	}
 	return api.Invalid(field+".decision", "must be approve, edit, respond or reject")
 }
 
-// checkValue returns an error for a value that no segment could begin with: one that a request could not have, either.
-func checkValue(field string, value json.RawMessage) error {
-	if depth.Over(value, field, execution.MaxDepth) == "" && execution.ValidJSON(value) {
-		return nil
+// compact returns a value without white space. The error is that of a value that no segment could begin with: one that
+// a request could not have, either.
+func compact(field string, value json.RawMessage) (json.RawMessage, error) {
+	if depth.Over(value, field, execution.MaxDepth) == "" {
+		if value, ok := execution.CompactJSON(value); ok {
+			return value, nil
+		}
 	}
-	return api.Invalid(field, "must be valid JSON in UTF-8, at most "+strconv.Itoa(execution.MaxDepth)+
+	return nil, api.Invalid(field, "must be valid JSON in UTF-8, at most "+strconv.Itoa(execution.MaxDepth)+
 		" levels deep, without duplicate names and without lone surrogates")
 }
 
@@ -153,8 +158,8 @@ func (h *Handlers) Event(c *fiber.Ctx) error {
 		if err := api.RequireJSON(c); err != nil {
 			return err
 		}
-		value = append(json.RawMessage(nil), c.Request().Body()...)
-		if err := checkValue("", value); err != nil {
+		var err error
+		if value, err = compact("", c.Request().Body()); err != nil {
 			return err
 		}
 	}
@@ -212,10 +217,11 @@ func (h *Handlers) changeJob(
 			err = noPaused()
 		}
 		if err == nil {
-			job, err = h.Queue.Job(ctx, id)
-		}
-		if err == nil {
-			err = h.hasKey(job)
+			if err = h.hasKey(job); errors.Is(err, waits.ErrApart) {
+				if job, err = h.Queue.Job(ctx, id); err == nil {
+					err = h.hasKey(job)
+				}
+			}
 		}
 		if errors.Is(err, execution.ErrNotFound) || err == nil && job.Wait == nil {
 			err = noPaused()
@@ -247,8 +253,12 @@ func (h *Handlers) hasKey(job execution.Job) error {
 	if job.Status != execution.Paused {
 		return nil
 	}
-	if err := h.Queue.cfg.Waits.Keys.Has(job.Snapshot); errors.Is(err, waits.ErrNoKey) {
+	err := h.Queue.cfg.Waits.Keys.Has(job)
+	if errors.Is(err, waits.ErrNoKey) {
 		return api.NoSnapshotKey(err)
+	}
+	if errors.Is(err, waits.ErrApart) {
+		return err
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/bounds"
 	"github.com/airlock-run/airlock/gateway/meter"
+	"github.com/airlock-run/airlock/gateway/waits"
 )
 
 // Store keeps jobs. It is safe for concurrent use, also by several processes. Its methods return
@@ -215,9 +216,13 @@ func (q *Queue) nudge() {
 	}
 }
 
-// change changes the state of a stored job, and has its callback made if that is due.
+// change changes the state of a stored job, and has its callback made if that is due. If fn returns waits.ErrApart, it
+// is called again with the whole job.
 func change(ctx context.Context, q *Queue, id string, fn func(*execution.Job) error) (execution.Job, error) {
 	job, err := q.cfg.Store.ChangeJobState(ctx, id, fn)
+	if errors.Is(err, waits.ErrApart) {
+		job, err = q.cfg.Store.ChangeJob(ctx, id, fn)
+	}
 	return job, told(q, job, err)
 }
 

@@ -63,7 +63,10 @@ func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution
 			return r.end(ctx, job, execution.Failed, err.Error())
 		}
 	}
-	s.Resume = waits.Resume(job, snapshot)
+	var err error
+	if s.Resume, err = waits.Resume(job, snapshot); err != nil {
+		return r.end(ctx, job, execution.Failed, err.Error())
+	}
 	return r.Executor.Execute(ctx, s)
 }
 

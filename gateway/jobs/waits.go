@@ -95,7 +95,7 @@ func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, 
 			continue
 		}
 		if whole.ID == "" {
-			if whole, err = withRequest(ctx, q, job); err != nil {
+			if whole, err = withCode(ctx, q, job); err != nil {
 				return job, fmt.Errorf("record a decision: %w", err)
 			}
 		}
@@ -116,6 +116,14 @@ func (q *Queue) advance(ctx context.Context, job execution.Job) (execution.Job, 
 	}
 	q.nudge()
 	return job, err
+}
+
+// withCode returns a job that was read without its request with what records say of its code.
+func withCode(ctx context.Context, q *Queue, job execution.Job) (execution.Job, error) {
+	if job.Wait != nil && job.Wait.Code != nil {
+		return job, nil
+	}
+	return withRequest(ctx, q, job)
 }
 
 // withRequest returns a job that was read without its request with the request. Sessions have none.
@@ -163,7 +171,7 @@ func (q *Queue) finishEnding(ctx context.Context, job execution.Job) (execution.
 	if err := RecordLapsed(ctx, q, job); err != nil {
 		return job, fmt.Errorf("record the last step of a session: %w", err)
 	}
-	whole, err := withRequest(ctx, q, job)
+	whole, err := withCode(ctx, q, job)
 	if err == nil {
 		err = q.cfg.Waits.Record(ctx, waits.EndRecord(whole))
 	}
@@ -214,6 +222,9 @@ func (q *Queue) endOrPark(j *execution.Job, result execution.Result) (err error)
 		err = q.end(j, result)
 	}
 	switch {
+	case errors.Is(err, waits.ErrApart):
+		*j = before
+		return err
 	case err != nil:
 		*j = before
 		return endUnkept(q, j, result, err)
@@ -254,14 +265,18 @@ func repeat(q *Queue, j *execution.Job, result execution.Result) error {
 
 // park pauses a job with its encrypted snapshot.
 func (q *Queue) park(j *execution.Job, result execution.Result) (err error) {
-	snapshot := result.Snapshot
+	snapshot, before := result.Snapshot, j.Snapshot
 	result.ID, result.Snapshot = j.ID, nil
 	waits.Park(j, result, q.cfg.Waits.MaxAge(result.Policy), q.cfg.Now())
 	result.Waiting = shown(j.Wait)
 	if j.Result, err = api.Encode(result); err != nil {
 		return fmt.Errorf("keep what a paused job has done: %w", err)
 	}
-	if j.Snapshot, err = q.cfg.Waits.Keys.Seal(*j, snapshot); err != nil {
+	sealed, err := q.cfg.Waits.Keys.Seal(*j, snapshot)
+	if err != nil {
+		return err
+	}
+	if j.Snapshot, err = waits.Carry(j.Wait, before, sealed); err != nil {
 		return err
 	}
 	j.Owner, j.Cancel = "", false
@@ -295,10 +310,10 @@ func (q *Queue) Park(ctx context.Context, s api.Submission, result execution.Res
 	return result, nil
 }
 
-// Change applies a change to a paused job, which fn gets with its snapshot, and does what is then due.
+// Change applies a change to a paused job, and does what is then due. fn gets the job with its snapshot if it returns
+// waits.ErrApart without it.
 func (q *Queue) Change(ctx context.Context, id string, fn func(*execution.Job) error) (execution.Job, error) {
-	job, err := q.cfg.Store.ChangeJob(ctx, id, fn)
-	err = told(q, job, err)
+	job, err := change(ctx, q, id, fn)
 	if err != nil || job.Status != execution.Paused {
 		return job, err
 	}

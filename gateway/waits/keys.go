@@ -24,13 +24,16 @@ var ErrNoKey = errors.New("this gateway does not have the key of the snapshot: a
 
 // A sealed snapshot is
 //
-//	magic    4 bytes: "ALS1"
+//	magic    4 bytes: "ALS2"; snapshots of older versions begin with "ALS1", and the hash in their binding is another
 //	key ID   1 byte of length, then the ID
 //	nonce    12 bytes
 //	body     AES-256-GCM of the snapshot, with a key derived for the tenant
 //
 // The additional data are the magic and the key ID, and what the snapshot is bound to, each with its length.
-const magic = "ALS1"
+const (
+	magic    = "ALS2"
+	magicOld = "ALS1"
+)
 
 const (
 	keyBytes   = 32
@@ -96,32 +99,57 @@ func (k *Keys) Seal(j execution.Job, snapshot []byte) ([]byte, error) {
 	return box.Seal(out, nonce, snapshot, bound), nil
 }
 
-// Has returns ErrNoKey if the key of a snapshot is not configured, and ErrSealed if the snapshot names none. It reads
-// nothing else of the snapshot.
-func (k *Keys) Has(sealed []byte) error {
-	_, _, err := k.keyOf(sealed)
+// Has returns ErrNoKey if the key of the snapshot of a paused job is not configured, and ErrSealed if the snapshot
+// names none. It reads nothing else of the snapshot. The error is ErrApart if it needs the snapshot, and the job was
+// read without it.
+func (k *Keys) Has(j execution.Job) error {
+	if name := j.Wait.Key; name != "" {
+		return k.has(name)
+	}
+	if err := isHere(&j); err != nil {
+		return err
+	}
+	_, _, err := k.keyOf(j.Snapshot)
 	return err
+}
+
+func (k *Keys) has(name string) error {
+	if k.keys[name] == nil {
+		return fmt.Errorf("%w (its name is %q)", ErrNoKey, name)
+	}
+	return nil
+}
+
+// headOf returns the magic and the key ID of a snapshot.
+func headOf(sealed []byte) (head []byte, ok bool) {
+	if len(sealed) < len(magic)+1 || string(sealed[:len(magic)]) != magic && string(sealed[:len(magic)]) != magicOld {
+		return nil, false
+	}
+	end := len(magic) + 1 + int(sealed[len(magic)])
+	if len(sealed) < end {
+		return nil, false
+	}
+	return sealed[:end:end], true
 }
 
 // keyOf returns the magic and the key ID of a snapshot, and the name of its key, which is configured.
 func (k *Keys) keyOf(sealed []byte) (head []byte, name string, err error) {
-	if len(sealed) < len(magic)+1 || string(sealed[:len(magic)]) != magic {
+	head, ok := headOf(sealed)
+	if !ok {
 		return nil, "", ErrSealed
 	}
-	end := len(magic) + 1 + int(sealed[len(magic)])
-	if len(sealed) < end {
-		return nil, "", ErrSealed
-	}
-	head = sealed[:end:end]
-	if name = string(head[len(magic)+1:]); k.keys[name] == nil {
-		return nil, "", fmt.Errorf("%w (its name is %q)", ErrNoKey, name)
-	}
-	return head, name, nil
+	name = string(head[len(magic)+1:])
+	return head, name, k.has(name)
 }
 
 // Open decrypts the snapshot that the queued segment of a job continues from. The error is ErrSealed if it is another,
-// and ErrNoKey if its key is not configured.
+// and ErrNoKey if its key is not configured. Answers may follow it.
 func (k *Keys) Open(j execution.Job, sealed []byte) ([]byte, error) {
+	if n := j.Wait.Sealed; n > len(sealed) {
+		return nil, ErrSealed
+	} else if n > 0 {
+		sealed = sealed[:n]
+	}
 	return k.open(j, sealed, j.Wait.Segment-1)
 }
 
@@ -172,7 +200,7 @@ func (k *Keys) box(name, tenant string) (cipher.AEAD, error) {
 // binding returns the additional data of a snapshot that a segment of a job made: its tenant, ID, segment, engine build
 // and tier, and the hash of its request.
 func binding(head []byte, j execution.Job, segment int) ([]byte, error) {
-	sum, err := requestSum(j.Request)
+	sum, err := requestSum(j.Request, string(head[:len(magic)]))
 	if err != nil {
 		return nil, fmt.Errorf("encode the request of a paused execution: %w", err)
 	}
@@ -187,9 +215,18 @@ func binding(head []byte, j execution.Job, segment int) ([]byte, error) {
 	return out, nil
 }
 
-// requestSum returns the hash of a request.
-func requestSum(r execution.Request) ([sha256.Size]byte, error) {
-	r, sources := r.Condensed("")
-	text, err := json.Marshal(r)
-	return sha256.Sum256(append(text, sources...)), err
+// requestSum returns the hash of a request as it is stored: of what takes no further scan of its input and its sources.
+// If execution.Stored changes, the magic must change, too.
+func requestSum(r execution.Request, magic string) (sum [sha256.Size]byte, err error) {
+	if magic == magicOld {
+		r, sources := r.Condensed("")
+		text, err := json.Marshal(r)
+		return sha256.Sum256(append(text, sources...)), err
+	}
+	parts, err := r.Stored()
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write(part)
+	}
+	return [sha256.Size]byte(h.Sum(nil)), err
 }

@@ -1,6 +1,8 @@
 package waits_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -125,11 +127,22 @@ func TestKeys(t *testing.T) {
 	if _, err := keys(t, two).Open(queued, sealed); !errors.Is(err, waits.ErrNoKey) || errors.Is(err, waits.ErrSealed) {
 		t.Errorf("without its key: %v", err)
 	}
-	if err := keys(t, two).Has(sealed); !errors.Is(err, waits.ErrNoKey) || !strings.Contains(err.Error(), `"one"`) {
-		t.Errorf("its key is missing, and the error is %v", err)
+	whole, named := execution.Job{}, execution.Job{}
+	whole.Wait, whole.Snapshot = &execution.Wait{}, sealed
+	named.Wait, named.SnapshotBytes = &execution.Wait{}, len(sealed)
+	if err := keys(t, one).Has(named); !errors.Is(err, waits.ErrApart) {
+		t.Errorf("without its snapshot: %v", err)
 	}
-	if err := keys(t, two+","+one).Has(sealed); err != nil {
-		t.Errorf("its key is the second, and the error is %v", err)
+	if _, err := waits.Carry(named.Wait, nil, sealed); err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range []execution.Job{whole, named} {
+		if err := keys(t, two).Has(j); !errors.Is(err, waits.ErrNoKey) || !strings.Contains(err.Error(), `"one"`) {
+			t.Errorf("its key is missing, and the error is %v", err)
+		}
+		if err := keys(t, two+","+one).Has(j); err != nil {
+			t.Errorf("its key is the second, and the error is %v", err)
+		}
 	}
 	for i := range sealed {
 		changed := append([]byte(nil), sealed...)
@@ -233,4 +246,23 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A snapshot that an earlier version stored opens.
+func TestOldSnapshotsOpen(t *testing.T) {
+	t.Parallel()
+	_, queued := parked(t)
+	queued.Request.Input = json.RawMessage(`{"a":"<b>"}`)
+	sealed, err := base64.StdEncoding.DecodeString("QUxTMQNvbmWGxcd8J1Tf4UIDIX3MvnmriK+Fxg4kryEPfP9Z1u/cbNQ=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := keys(t, "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+	if plain, err := k.Open(queued, sealed); err != nil || string(plain) != "state" {
+		t.Errorf("%q, %v", plain, err)
+	}
+	queued.Request.Input = json.RawMessage(`{"a":"<c>"}`)
+	if _, err := k.Open(queued, sealed); !errors.Is(err, waits.ErrSealed) {
+		t.Errorf("with another request: %v", err)
+	}
 }

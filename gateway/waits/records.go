@@ -24,8 +24,8 @@ func DecisionRecord(j execution.Job, p execution.Pending) audit.Record {
 		args = p.Args
 	}
 	r.Decision = &audit.Decision{
-		Seq: p.Seq, Kind: p.Kind, Tool: p.Tool, Name: p.Name, Decision: v.Decision, Reason: v.Reason, ArgsSHA256: sum(args),
-		ValueSHA256: sum(v.Value),
+		Seq: p.Seq, Kind: p.Kind, Tool: p.Tool, Name: p.Name, Decision: v.Decision, Reason: v.Reason,
+		ArgsSHA256: cmp.Or(v.ArgsSHA256, sum(args)), ValueSHA256: cmp.Or(v.ValueSHA256, sum(v.Value)),
 	}
 	return r
 }
@@ -112,14 +112,18 @@ func lost(r audit.Record) bool { return r.Error == lostSegment && len(r.Custody)
 func processLost(r audit.Record) bool { return r.Error == execution.ProcessLost && r.EngineBuild == "" }
 
 func record(j execution.Job, id string, by execution.Caller, at time.Time) audit.Record {
-	source, w := j.Request.Main(), j.Wait
+	w := j.Wait
 	if w == nil {
 		w = &execution.Wait{Segment: 1, Tier: cmp.Or(j.Request.Policy, policy.DefaultTier)}
+	}
+	code := w.Code
+	if code == nil {
+		code = codeOf(j.Request)
 	}
 	r := audit.Record{
 		ID: id, Time: at.UTC(), Caller: audit.Caller(by), Via: execution.ViaHTTP,
 		Source: audit.Source{
-			CodeSHA256: sum([]byte(source)), CodeBytes: len(source), Language: j.Request.MainLanguage(),
+			CodeSHA256: code.SHA256, CodeBytes: code.Bytes, Language: code.Language,
 		},
 		Policy: w.Tier, Engine: "quickjs",
 		EngineBuild: w.EngineBuild, Custody: []audit.Step{{Step: audit.Received}, {Step: audit.Recorded}},
@@ -132,6 +136,12 @@ func record(j execution.Job, id string, by execution.Caller, at time.Time) audit
 		r.Function = &audit.FunctionRef{Name: f.Name, Version: f.Version}
 	}
 	return r
+}
+
+// codeOf identifies the code of a request.
+func codeOf(r execution.Request) *execution.CodeSum {
+	source := r.Main()
+	return &execution.CodeSum{SHA256: sum([]byte(source)), Bytes: len(source), Language: r.MainLanguage()}
 }
 
 // sum returns the SHA-256 of b in hexadecimal; "" for nil.

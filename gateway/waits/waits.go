@@ -41,6 +41,9 @@ func Park(j *execution.Job, r execution.Result, maxAge time.Duration, now time.T
 		}
 	}
 	before := w.Pending
+	if w.Code == nil && w.Session == nil {
+		w.Code = codeOf(j.Request)
+	}
 	w.Changed = now
 	w.Pending, w.Tier, w.EngineBuild, w.Used = nil, r.Policy, r.EngineBuild, r.Usage
 	for _, waiting := range r.Waiting {
@@ -50,7 +53,7 @@ func Park(j *execution.Job, r execution.Result, maxAge time.Duration, now time.T
 		}
 		for _, old := range before {
 			if old.Seq == p.Seq && !old.Sent {
-				p.Verdict, p.Answer = old.Verdict, old.Answer
+				p.Verdict, p.Answer, p.Apart = old.Verdict, old.Answer, old.Apart
 			}
 		}
 		w.Pending = append(w.Pending, p)
@@ -113,7 +116,8 @@ func open(j *execution.Job, seq int) (*execution.Pending, error) {
 	return nil, refuse("the execution does not wait for an operation %d", seq)
 }
 
-// Decide applies verdicts to the operations with their numbers, all of them or none.
+// Decide applies verdicts to the operations with their numbers, all of them or none. The error is ErrApart if it needs
+// the snapshot, and the job was read without it.
 func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time) error {
 	if err := waiting(j); err != nil {
 		return err
@@ -127,7 +131,8 @@ func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time)
 		return err
 	}
 	changed := *j
-	changed.Wait = wait
+	changed.Wait, changed.Snapshot = wait, slices.Clip(j.Snapshot)
+	apart := holdsMuch(wait, size)
 	for seq, v := range verdicts {
 		p, err := open(&changed, seq)
 		if err != nil {
@@ -140,15 +145,20 @@ func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time)
 		if !now.Before(wait.ExpiresAt) {
 			return refuse("the execution has expired")
 		}
-		p.Verdict, p.Answer = &v, &answer
+		if p.Verdict, p.Answer = &v, &answer; !apart {
+			continue
+		}
+		if err := isHere(j); err != nil {
+			return err
+		}
+		putApart(&changed, wait, p)
 	}
 	wait.DueAt = dueAt(wait, now)
-	j.Wait = wait
+	*j = changed
 	return nil
 }
 
-// maxAnswers bounds the values in the answers that an execution has not continued with, in bytes: each change of the
-// execution reads and writes all of them.
+// maxAnswers bounds the values in the answers that an execution has not continued with, in bytes.
 const maxAnswers = 1 << 20
 
 // room returns an error if answers with values of a size are too much for a paused execution now. It always has room
@@ -156,10 +166,9 @@ const maxAnswers = 1 << 20
 func room(w *execution.Wait, size int) error {
 	before := 0
 	for _, p := range w.Pending {
-		if p.Answer != nil {
-			before += len(p.Answer.Value) + len(p.Answer.Args)
-		}
+		before += p.Apart.Bytes()
 	}
+	before += inside(w)
 	if before > 0 && before+size > maxAnswers {
 		return refuse("the execution has not consumed earlier answers yet, and all of them would exceed %d bytes "+
 			"together; try again later", maxAnswers)
@@ -205,7 +214,7 @@ func answerTo(p *execution.Pending, v execution.Verdict) (execution.Answer, erro
 }
 
 // Signal answers the operation that has waited longest for an event of a name. v holds who sent the event, when, and
-// its value.
+// its value. The error is ErrApart as with Decide.
 func Signal(j *execution.Job, name string, v execution.Verdict, now time.Time) error {
 	if err := waiting(j); err != nil {
 		return err
@@ -217,8 +226,15 @@ func Signal(j *execution.Job, name string, v execution.Verdict, now time.Time) e
 	for i := range wait.Pending {
 		p := &wait.Pending[i]
 		if p.Kind == execution.WaitEvent && p.Name == name && p.Answer == nil && now.Before(p.ExpiresAt) {
+			apart := holdsMuch(wait, len(v.Value))
 			v.Decision = execution.Signal
-			p.Verdict, p.Answer = &v, &execution.Answer{Seq: p.Seq, Value: v.Value}
+			if p.Verdict, p.Answer = &v, (&execution.Answer{Seq: p.Seq, Value: v.Value}); apart {
+				if err := isHere(j); err != nil {
+					return err
+				}
+				j.Snapshot = slices.Clip(j.Snapshot)
+				putApart(j, wait, p)
+			}
 			wait.DueAt = dueAt(wait, now)
 			j.Wait = wait
 			return nil
@@ -340,20 +356,25 @@ func Repeats(j execution.Job, r audit.Record) bool {
 func Continues(j execution.Job) bool { return j.Wait != nil && j.Wait.Segment > 1 }
 
 // Resume returns what a function needs to run the segment of a job, or nil for a job that has never paused. snapshot is
-// decrypted.
-func Resume(j execution.Job, snapshot []byte) *execution.Resume {
+// decrypted. The error is ErrSealed if the job is not as it was stored.
+func Resume(j execution.Job, snapshot []byte) (*execution.Resume, error) {
 	if j.Wait == nil {
-		return nil
+		return nil, nil
 	}
 	r := &execution.Resume{Parent: j.ID, Segment: j.Wait.Segment}
 	if r.Segment == 1 {
-		return r
+		return r, nil
 	}
 	r.Snapshot, r.Used, r.EngineBuild = snapshot, j.Wait.Used, j.Wait.EngineBuild
 	for _, p := range j.Wait.Pending {
-		if p.Sent {
-			r.Answers = append(r.Answers, *p.Answer)
+		if !p.Sent {
+			continue
 		}
+		answer, err := answerOf(p, j.Snapshot)
+		if err != nil {
+			return nil, err
+		}
+		r.Answers = append(r.Answers, answer)
 	}
-	return r
+	return r, nil
 }

@@ -28,6 +28,7 @@ type model struct {
 	sent     []int
 	deadline time.Time
 	next     int
+	values   map[int]string // of answers
 }
 
 // Random steps on a job and on the model agree, and no operation is ever answered twice.
@@ -44,7 +45,8 @@ func TestLifecycle(t *testing.T) {
 func walk(t *testing.T, random *rand.Rand) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	job := execution.Job{ID: "exec_0123456789", Tenant: "a", Subject: "ann", Status: execution.Running}
-	m := &model{status: execution.Running, segment: 1, open: map[int]string{}, answered: map[int]bool{}}
+	m := &model{status: execution.Running, segment: 1, open: map[int]string{}, answered: map[int]bool{},
+		values: map[int]string{}}
 	given := map[int]int{}
 	for step := range 60 {
 		now = now.Add(time.Duration(random.IntN(90)) * time.Minute)
@@ -54,7 +56,7 @@ func walk(t *testing.T, random *rand.Rand) {
 		case 2:
 			m.decide(t, random, &job, now)
 		case 3:
-			m.signal(t, &job, now)
+			m.signal(t, random, &job, now)
 		case 4:
 			m.elapse(t, &job, now)
 		case 5:
@@ -80,9 +82,17 @@ func (m *model) run(t *testing.T, random *rand.Rand, job *execution.Job, now tim
 	if m.status != execution.Running && m.status != execution.Queued {
 		return
 	}
-	if r := waits.Resume(*job, []byte("s")); r != nil {
+	r, err := waits.Resume(*job, []byte("s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r != nil {
 		got := []int{}
 		for _, a := range r.Answers {
+			if string(a.Value) != m.values[a.Seq] {
+				t.Fatalf("the answer to %d is %.10q of %d bytes, want %.10q of %d", a.Seq, a.Value, len(a.Value),
+					m.values[a.Seq], len(m.values[a.Seq]))
+			}
 			got = append(got, a.Seq)
 			given[a.Seq]++
 		}
@@ -113,15 +123,36 @@ func (m *model) run(t *testing.T, random *rand.Rand, job *execution.Job, now tim
 		}
 		result.Waiting = append(result.Waiting, w)
 	}
+	before, sealed := job.Snapshot, []byte(strings.Repeat("S", 1+random.IntN(9)))
 	waits.Park(job, result, maxAge, now)
+	if job.Snapshot, err = waits.Carry(job.Wait, before, sealed); err != nil {
+		t.Fatal(err)
+	}
+	kept := len(sealed)
+	for _, p := range job.Wait.Pending {
+		kept += p.Apart.Bytes()
+	}
+	if !strings.HasPrefix(string(job.Snapshot), string(sealed)) || len(job.Snapshot) != kept {
+		t.Fatalf("the snapshot has %d bytes, want %d", len(job.Snapshot), kept)
+	}
 	m.status, m.sent = execution.Paused, nil
+}
+
+// value returns a short or a long value for the answer to an operation.
+func (m *model) value(random *rand.Rand, seq int) string {
+	return fmt.Sprintf(`"%d%s"`, seq, strings.Repeat("x", random.IntN(2)*17_000))
 }
 
 func (m *model) decide(t *testing.T, random *rand.Rand, job *execution.Job, now time.Time) {
 	t.Helper()
 	seq := 1 + random.IntN(m.next+1)
 	kind, before := m.open[seq], job.Wait
-	err := waits.Decide(job, map[int]execution.Verdict{seq: {Decision: execution.Reject}}, now)
+	verdict, value := execution.Verdict{Decision: execution.Reject}, ""
+	if random.IntN(2) == 0 {
+		value = m.value(random, seq)
+		verdict = execution.Verdict{Decision: execution.Respond, Value: json.RawMessage(value)}
+	}
+	err := waits.Decide(job, map[int]execution.Verdict{seq: verdict}, now)
 	allowed := job.Wait != nil && (kind == execution.WaitApproval || kind == execution.WaitTool) && now.Before(m.deadline)
 	switch {
 	case allowed != (err == nil):
@@ -130,14 +161,14 @@ func (m *model) decide(t *testing.T, random *rand.Rand, job *execution.Job, now 
 		t.Fatal("a refused decision changed the job")
 	case err == nil:
 		delete(m.open, seq)
-		m.answered[seq] = true
+		m.answered[seq], m.values[seq] = true, value
 		if again := waits.Decide(job, map[int]execution.Verdict{seq: {Decision: execution.Approve}}, now); again == nil {
 			t.Fatal("an operation was decided twice")
 		}
 	}
 }
 
-func (m *model) signal(t *testing.T, job *execution.Job, now time.Time) {
+func (m *model) signal(t *testing.T, random *rand.Rand, job *execution.Job, now time.Time) {
 	t.Helper()
 	first := 0
 	for seq, kind := range m.open {
@@ -145,13 +176,14 @@ func (m *model) signal(t *testing.T, job *execution.Job, now time.Time) {
 			first = seq
 		}
 	}
-	err := waits.Signal(job, "e", execution.Verdict{Value: json.RawMessage("1")}, now)
+	value := m.value(random, first)
+	err := waits.Signal(job, "e", execution.Verdict{Value: json.RawMessage(value)}, now)
 	if (err == nil) != (job.Wait != nil && first > 0 && now.Before(m.deadline)) {
 		t.Fatalf("an event: %v", err)
 	}
 	if err == nil {
 		delete(m.open, first)
-		m.answered[first] = true
+		m.answered[first], m.values[first] = true, value
 	}
 }
 
