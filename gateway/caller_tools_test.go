@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
@@ -181,5 +183,44 @@ func TestCallerToolsAreRefused(t *testing.T) {
 	if detail, _ := remote.do(t, "POST", "/api/execute/stream", toolsOfCaller).problem(t, 400); !strings.Contains(
 		detail, "AWS Lambda") {
 		t.Error(detail)
+	}
+}
+
+// The parameters of all calls of an execution are bounded, and cost the gateway's own process no more than one other
+// request.
+func TestOwnCostsOfCallerTools(t *testing.T) {
+	params := json.RawMessage("[0" + strings.Repeat(",0", 1<<19-10) + "]")
+	type outcome struct {
+		took     time.Duration
+		accepted int
+		text     string
+	}
+	outcomes := make(chan outcome, 1)
+	s := serve(t, options{invoke: func(
+		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		o, before := outcome{}, processorTime()
+		for range 50 {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			switch _, err := inv.CallTool(ctx, "crm:find", params); {
+			case errors.Is(err, context.Canceled): // it waited for its answer
+				o.accepted++
+			case err != nil:
+				o.text = err.Error()
+			}
+		}
+		o.took = processorTime() - before
+		outcomes <- o
+		return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed}}, nil
+	}})
+	var last outcome
+	s.within(t, "calls of tools", 2*ownTime, 8<<20, func() time.Duration { // the test reads the events, too
+		want(t, s.do(t, "POST", "/api/execute/stream", toolsOfCaller, "Cache-Control: no-store"), 200)
+		last = <-outcomes
+		return last.took
+	})
+	if last.accepted != 8 || !strings.Contains(last.text, "crm:find") || !strings.Contains(last.text, "bytes together") {
+		t.Errorf("%d calls are made, and the last says %q", last.accepted, last.text)
 	}
 }

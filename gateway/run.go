@@ -123,7 +123,7 @@ func invocationOf(s api.Submission) execution.Invocation {
 func (r *run) invocation() execution.Invocation {
 	inv := invocationOf(r.Submission)
 	inv.Servers, inv.QueueMs = execution.ServersOf(r.Request.Tools), api.Milliseconds(r.queued)
-	inv.CallTool = r.CallTool
+	inv.CallTool = bounded(r.CallTool)
 	// An invoker writes the record of an execution that its function lost.
 	decided := sync.OnceValue(func() execution.Decision { return governance.Decided(&r.decision) })
 	inv.Decision = decided

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -63,14 +65,27 @@ func (c *calls) call(ctx context.Context, tool string, params json.RawMessage) (
 	}
 }
 
-// callEvent returns the data of an event, which is one line whatever the parameters are. It takes one pass over them,
-// and writes < as it is: the calls of an execution may have 50 MB of parameters.
+// callEvent returns the data of an event, which is one line whatever the parameters are, and writes < as it is. Valid
+// parameters in one line are copied, because formatting them takes as long again: the calls of an execution may have
+// megabytes of parameters.
 func callEvent(seq int, tool string, params json.RawMessage) ([]byte, error) {
-	return audit.Encode(struct {
+	event := struct {
 		Seq    int             `json:"seq"`
 		Tool   string          `json:"tool"`
 		Params json.RawMessage `json:"params"`
-	}{seq, tool, params})
+	}{seq, tool, params}
+	if bytes.IndexByte(params, '\n') >= 0 || bytes.IndexByte(params, '\r') >= 0 ||
+		!jsontext.Value(params).IsValid(jsontext.AllowDuplicateNames(true)) {
+		return audit.Encode(event)
+	}
+	event.Params = json.RawMessage("0")
+	b, err := audit.Encode(event)
+	if err != nil {
+		return nil, err
+	}
+	b = b[:len(b)-len("0}")]
+	out := make([]byte, 0, len(b)+len(params)+1)
+	return append(append(append(out, b...), params...), '}'), nil
 }
 
 func (c *calls) drop(seq int) {
