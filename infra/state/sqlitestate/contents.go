@@ -21,7 +21,7 @@ const (
 	// takes: it writes 16 MiB in 50 ms, because it copies them several times and writes each page to its journal first.
 	ofOwn = 256 << 10
 	// largest bounds what is read of one file. No request and no snapshot comes near it.
-	largest = 1 << 30
+	largest = largestValue
 	// apartFrom is the size from which the request of a job is not in the row of the job, which each change writes again.
 	apartFrom = 4 << 10
 )

@@ -53,23 +53,73 @@ func (s Transfer) anchorFiles() ([]string, error) {
 	return filepath.Glob(filepath.Join(s.dir, anchorsFolder, "*.json"))
 }
 
-// Export passes everything to fn. The state may be somebody else's: one whose rows do not end is refused.
+// Export passes everything to fn. The state may be somebody else's: one whose rows do not end, or whose values are
+// larger than any that a gateway stores, is refused.
 func (s Transfer) Export(ctx context.Context, fn func(transfer.Item) error) error {
 	made, err := s.strings(ctx, "SELECT name FROM sqlite_master WHERE type = 'view' OR "+
-		"type = 'table' AND sql LIKE 'CREATE VIRTUAL%' LIMIT 1")
+		"type = 'table' AND sql LIKE 'CREATE VIRTUAL%' UNION ALL SELECT m.name FROM sqlite_master m, "+
+		"pragma_table_xinfo(m.name) c WHERE m.type = 'table' AND c.hidden > 1 LIMIT 1") // 1 is for virtual tables
 	if err != nil {
 		return err
 	}
 	if len(made) > 0 {
 		return fmt.Errorf("%q of the state is computed; a state has tables only", made[0])
 	}
+	if err := s.withinBounds(ctx); err != nil {
+		return err
+	}
 	return errors.Join(s.exportFunctions(ctx, fn), s.exportJobs(ctx, fn), s.exportRest(ctx, fn), s.exportAnchors(fn))
+}
+
+// The most bytes of a value of a state: of a name or a key, of what describes a function or a job, and of what somebody
+// sent or computed. No gateway stores any that comes near.
+const (
+	largestName     = 1 << 20
+	largestDocument = 32 << 20
+	largestValue    = 64 << 20
+)
+
+// withinBounds returns an error if the state holds a value that is too large to be read. It reads none of them.
+func (s Transfer) withinBounds(ctx context.Context) error {
+	for _, bound := range []struct {
+		table   string
+		columns []string
+		most    int
+	}{
+		{"functions", []string{"tenant", "name"}, largestName},
+		{"functions", []string{"doc"}, largestDocument},
+		{"versions", []string{"tenant", "name", "file"}, largestName},
+		{"versions", []string{"content"}, largestValue},
+		{"jobs", []string{"id", "tenant", "subject", "status", "owner"}, largestName},
+		{"jobs", []string{"doc"}, largestDocument},
+		{"jobs", []string{"request", "result", "snapshot"}, largestValue},
+		{"requests", []string{"request", "file"}, largestValue},
+		{"results", []string{"result"}, largestValue},
+		{"snapshots", []string{"snapshot", "file"}, largestValue},
+		{"deliveries", []string{"key", "mark", "owner", "tenant", "subject", "kind"}, largestName},
+		{"deliveries", []string{"answer"}, largestValue},
+		{"events", []string{"tenant", "name", "id"}, largestName},
+		{"events", []string{"event"}, largestValue},
+		{"gone", []string{"tenant", "url"}, largestName},
+	} {
+		for _, column := range bound.columns {
+			large, err := s.any(ctx, "SELECT 1 FROM "+bound.table+" WHERE octet_length("+column+") > ? LIMIT 1", bound.most)
+			if err != nil {
+				return err
+			}
+			if large {
+				return fmt.Errorf("the state is damaged: a value in the column %s of %s has more than %d bytes", column,
+					bound.table, bound.most)
+			}
+		}
+	}
+	return nil
 }
 
 func (s Transfer) exportFunctions(ctx context.Context, fn func(transfer.Item) error) error {
 	for tenant, name := "", ""; ; {
 		list, err := s.functions(ctx, "SELECT doc FROM functions WHERE (tenant, name) > (?, ?) ORDER BY tenant, name "+
-			"LIMIT 100", tenant, name)
+			"LIMIT 1", tenant, name) // each may be as large as it can be
 		if err != nil || len(list) == 0 {
 			return err
 		}
