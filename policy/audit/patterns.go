@@ -13,7 +13,9 @@ type pattern struct {
 	kind string
 	// marks are case-sensitive: only text that contains one of them is searched.
 	marks []string
-	find  finder
+	// word, if it is set, is what is searched for in place of the marks, in any case.
+	word string
+	find finder
 }
 
 // A finder looks for a credential whose mark is at a place in s and that begins at done or later. It returns the part
@@ -25,13 +27,17 @@ type finder func(s string, at int, mark string, done int) (from, to, next int)
 func (p pattern) hide(s string) string {
 	var out strings.Builder
 	copied, done := 0, 0
-	places := make([]int, len(p.marks)) // the next place of each mark
+	marks := p.marks
+	if p.word != "" {
+		marks = []string{p.word[:1], strings.ToUpper(p.word[:1])}
+	}
+	places := make([]int, len(marks)) // the next place of each mark
 	for i := range places {
 		places[i] = -1
 	}
 	for pos := 0; ; {
 		at, here := len(s), ""
-		for i, mark := range p.marks {
+		for i, mark := range marks {
 			if places[i] < pos {
 				if n := strings.Index(s[pos:], mark); n >= 0 {
 					places[i] = pos + n
@@ -45,6 +51,10 @@ func (p pattern) hide(s string) string {
 		}
 		if at == len(s) {
 			break
+		}
+		if p.word != "" && !has(s, at, p.word) {
+			pos = at + 1
+			continue
 		}
 		from, to, next := p.find(s, at, here, done)
 		pos = max(next, at+1)
@@ -114,7 +124,8 @@ func bound(s string, at int) bool { return at == 0 || !word[s[at-1]] }
 
 // has reports whether the text at a place is another, in upper or lower case.
 func has(s string, at int, text string) bool {
-	return 0 <= at && at+len(text) <= len(s) && strings.EqualFold(s[at:at+len(text)], text)
+	return 0 <= at && at+len(text) <= len(s) && s[at]|0x20 == text[0]|0x20 && s[at+1]|0x20 == text[1]|0x20 &&
+		strings.EqualFold(s[at:at+len(text)], text)
 }
 
 // skip returns the place behind one of the bytes, if one is there.
@@ -168,13 +179,13 @@ func after(c *class, least int, padding string) finder {
 	}
 }
 
-// authorization finds the credential behind the name of a scheme, whose first letter comes before its mark.
-func authorization(first string, c *class, padding string) finder {
+// authorization finds the credential behind the name of a scheme.
+func authorization(name string, c *class, padding string) finder {
 	value := after(c, 8, padding)
-	return func(s string, at int, mark string, done int) (from, to, next int) {
-		end := at + len(strings.TrimRight(mark, " "))
+	return func(s string, at int, _ string, done int) (from, to, next int) {
+		end := at + len(name)
 		body := space.run(s, end)
-		if at-1 < done || !has(s, at-1, first) || !bound(s, at-1) || body == end {
+		if at < done || !bound(s, at) || body == end {
 			return 0, 0, at + 1
 		}
 		if from, to, next = value(s, body, "", done); from == to {
@@ -427,12 +438,15 @@ var (
 
 // patterns returns the patterns in the order in which they are searched.
 func patterns() []pattern {
-	p := func(kind string, find finder, marks ...string) pattern { return pattern{kind, marks, find} }
+	p := func(kind string, find finder, marks ...string) pattern { return pattern{kind, marks, "", find} }
+	scheme := func(name string, c *class, padding string) pattern {
+		return pattern{name, inAnyCase(name[len(name)-3:]), name, authorization(name, c, padding)}
+	}
 	return []pattern{
 		p("private key", pem, beginPEM),
 		p("jwt", jwt, "eyJ"),
-		p("bearer", authorization("b", classOf("a-zA-Z0-9._~+/=-"), ""), "earer", "EARER"),
-		p("basic", authorization("b", base64s, "="), "asic ", "ASIC "),
+		scheme("bearer", classOf("a-zA-Z0-9._~+/=-"), ""),
+		scheme("basic", base64s, "="),
 		p("aws key id", keyID, "AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA"),
 		p("aws secret", awsSecret, "aws", "Aws", "AWS"),
 		p("github", gitHub, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
@@ -452,6 +466,18 @@ func patterns() []pattern {
 		p("assigned", secretVariable, "assw", "ASSW", "assph", "ASSPH", "ey", "EY", "oken", "OKEN", "ecret", "ECRET"),
 		p("password", password, "://"),
 	}
+}
+
+// inAnyCase returns a text of lower-case letters in every combination of cases.
+func inAnyCase(text string) []string {
+	all := []string{""}
+	for i := range len(text) {
+		for n, begun := range all {
+			all[n] = begun + text[i:i+1]
+			all = append(all, begun+strings.ToUpper(text[i:i+1]))
+		}
+	}
+	return all
 }
 
 // slackToken finds tokens, which say their kind in a letter.

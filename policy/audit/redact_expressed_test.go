@@ -31,8 +31,8 @@ func expressions() []expressed {
 		p("private key", `()-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: `+
 			`BLOCK)?-----|$)`, "PRIVATE KEY"),
 		p("jwt", `()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}`, "eyJ"),
-		p("bearer", `(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}`, "earer", "EARER"),
-		p("basic", `(?i)(\bbasic\s+)[A-Za-z0-9+/]{8,}={0,2}`, "asic ", "ASIC "),
+		p("bearer", `(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}`, ""),
+		p("basic", `(?i)(\bbasic\s+)[A-Za-z0-9+/]{8,}={0,2}`, ""),
 		p("aws key id", `()\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z2-7]{16}\b`, "AKIA", "ASIA", "ABIA", "ACCA", "AROA",
 			"AIDA"),
 		p("aws secret", `(?i)(aws_?(?:secret_?access_?key|session_?token)["']?\s*[:=]\s*["']?)[A-Za-z0-9/+=]{40,}`, "aws",
@@ -73,7 +73,8 @@ func byExpressions(all []expressed, s string) string {
 // pieces are what credentials and the texts around them consist of.
 var pieces = []string{
 	"-----BEGIN ", "-----END ", "PRIVATE KEY", "EC ", " BLOCK", "-----", "-", "eyJ", "eyJhbGciOiJI",
-	".", "abcd", "Bearer ", "bearer\t", "BEARER  ", "basic ", "Basic ", "BASIC ", "abcdefgh", "==",
+	".", "abcd", "Bearer ", "bearer\t", "BEARER  ", "basic ", "Basic ", "BASIC ",
+	"bEaReR ", "BeARer\n", "baSIC\t", "abcdefgh", "==",
 	"=", "AKIA", "ASIA", "ABCDEFGHIJKLMNOP", "QRST", "aws", "AWS_", "_", "secret", "SECRET", "access",
 	"key", "KEY", "session_", "token", "Token", "'", `"`, "`", ": ", ":", " = ", "ghp_", "ghs_",
 	"github_pat_", "xox", "xoxb-", "sk_live_", "rk_test_", "whsec_", "AIza", "sk-", "sk-proj-", "npm_",
