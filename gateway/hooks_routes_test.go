@@ -65,7 +65,7 @@ func TestHookSeesTheEvent(t *testing.T) {
 
 func TestHookAnswers(t *testing.T) {
 	t.Parallel()
-	count, line := 0, "x"
+	count, line, limit := 0, "x", "output"
 	ends := map[string]execution.Result{
 		"made": completed(
 			`{"status":201,"headers":{"X-Own":"1","X-Other":"2","Set-Cookie":"a=b","Content-Length":"5000"},"body":"made"}`,
@@ -73,6 +73,8 @@ func TestHookAnswers(t *testing.T) {
 		"nothing": completed(`null`),
 		"value":   completed(`[1,2]`),
 		"failed":  {Status: execution.Failed, Failure: execution.Failure{Error: &line}},
+		"large":   {Status: execution.Failed, Failure: execution.Failure{Error: &line, Limit: &limit}},
+		"larger":  completed(`"` + strings.Repeat("x", 1<<20) + `"`),
 		"late":    {Status: execution.TimedOut, Failure: execution.Failure{Error: &line}},
 	}
 	s := kept(t, options{
@@ -95,12 +97,16 @@ func TestHookAnswers(t *testing.T) {
 	put("value")
 	want(t, s.do(t, "POST", "/hooks/f", "{}"), 200, "[1,2]")
 	put("failed")
-	s.do(t, "POST", "/hooks/f", "{}").problem(t, 500)
+	want(t, s.do(t, "POST", "/hooks/f", "{}"), 500, `"code":"function_failed"`)
+	put("large")
+	want(t, s.do(t, "POST", "/hooks/f", "{}"), 500, `"code":"function_limit"`, "limit output")
+	put("larger")
+	want(t, s.do(t, "POST", "/hooks/f", "{}"), 500, `"code":"function_limit"`, "1048576 bytes")
 	put("late")
 	s.do(t, "POST", "/hooks/f", "{}").problem(t, 504)
 	want(t, s.do(t, "PUT", "/api/functions/f", `{"code":"eval('1')","hook":{"scheme":"none"}}`), 201, `"allow":false`)
 	s.do(t, "POST", "/hooks/f", "{}").problem(t, 403)
-	if count != 5 {
+	if count != 7 {
 		t.Errorf("%d ran", count)
 	}
 }

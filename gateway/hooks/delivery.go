@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -128,28 +129,33 @@ func (h *Handlers) act(ctx context.Context, f execution.SavedFunction, s api.Sub
 
 // answerOf returns the answer to the sender for a result. The error is the problem of a result that is not an answer.
 func (h *Handlers) answerOf(result execution.Result) (Answer, error) {
-	switch result.Status {
-	case execution.Completed:
-	case execution.TimedOut:
+	switch limit := result.Limit; {
+	case result.Status == execution.Completed:
+	case result.Status == execution.TimedOut:
 		return Answer{}, &api.Problem{
 			Status: 504, Code: "function_timeout", Detail: "the execution " + result.ID + " took too long",
 		}
-	case execution.Blocked:
+	case result.Status == execution.Blocked:
 		return Answer{}, &api.Problem{
 			Status: 403, Code: "function_blocked", Detail: "the execution " + result.ID + " was blocked by policy",
 		}
+	case limit != nil:
+		return Answer{}, limitProblem("the execution " + result.ID + " ended at the limit " + *limit)
 	default:
-		return Answer{}, failedProblem("the execution " + result.ID + " failed")
+		return Answer{}, &api.Problem{
+			Status: 500, Code: "function_failed", Detail: "the execution " + result.ID + " failed",
+		}
 	}
 	answer, ok := NewAnswer(result.Result, h.AnswerHeaders...)
 	if !ok {
-		return Answer{}, failedProblem("the execution " + result.ID + " returned more than a response can hold")
+		return Answer{}, limitProblem("the execution " + result.ID + " returned more than a response can hold, which is " +
+			strconv.Itoa(MaxAnswerBytes) + " bytes")
 	}
 	return answer, nil
 }
 
-func failedProblem(detail string) error {
-	return &api.Problem{Status: 500, Code: "function_failed", Detail: detail}
+func limitProblem(detail string) error {
+	return &api.Problem{Status: 500, Code: "function_limit", Detail: detail}
 }
 
 // send responds with an answer. A page that code returns can run no script and reach nothing of this origin. Headers
