@@ -18,14 +18,15 @@ var ErrList = errors.New("the server's list of the bucket is not valid")
 const mostIdle = 1000
 
 // Pages yields the pages of a list. Its keys are in order, have the prefix, and come after the start. A list without
-// these properties ends with ErrList, and so does one whose pages stay empty: a server could otherwise keep a caller
-// busy forever.
+// these properties ends with ErrList, and so does one whose pages stay empty, or that continues at the same token
+// twice: a server could otherwise keep a caller busy forever.
 func Pages(ctx context.Context, client *s3.Client, in *s3.ListObjectsV2Input,
 ) iter.Seq2[*s3.ListObjectsV2Output, error] {
 	return func(yield func(*s3.ListObjectsV2Output, error) bool) {
 		pages := s3.NewListObjectsV2Paginator(client, in)
 		keys := order{prefix: aws.ToString(in.Prefix), last: aws.ToString(in.StartAfter)}
 		folders := order{prefix: keys.prefix}
+		token := ""
 		check := func(page *s3.ListObjectsV2Output) error {
 			for _, o := range page.Contents {
 				if err := keys.next(o.Key, false); err != nil {
@@ -39,6 +40,10 @@ func Pages(ctx context.Context, client *s3.Client, in *s3.ListObjectsV2Input,
 			}
 			if aws.ToBool(page.IsTruncated) && aws.ToString(page.NextContinuationToken) == "" {
 				return fmt.Errorf("%w: after %.100q it breaks off", ErrList, keys.last)
+			}
+			last := token
+			if token = aws.ToString(page.NextContinuationToken); token != "" && token == last {
+				return fmt.Errorf("%w: after %.100q it continues where it did before", ErrList, keys.last)
 			}
 			return nil
 		}

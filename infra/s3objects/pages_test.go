@@ -82,6 +82,9 @@ func TestEndlessLists(t *testing.T) {
 		{"empty pages", "keys", func(n int) string { return more(v2(n), "") }, 1001},
 		{"the same page", "keys", func(int) string { return more(same, object("Contents", "p/c")) }, 2},
 		{"the same folder", "keys", func(int) string { return more(same, object("CommonPrefixes", "p/c/")) }, 2},
+		{"the same token", "keys", func(n int) string {
+			return more(same, object("Contents", fmt.Sprintf("p/c%05d", n)))
+		}, 2},
 		{"backwards", "keys", func(n int) string { return more(v2(n), object("Contents", fmt.Sprint("p/c", 9-n))) }, 2},
 		{"twice", "keys", func(int) string { return more(same, strings.Repeat(object("Contents", "p/c"), 2)) }, 1},
 		{"before the start", "keys", func(int) string { return more(same, object("Contents", "p/a")) }, 1},
