@@ -370,9 +370,13 @@ const maxReplay = 16 << 20
 func (e *executor) Replay(
 	ctx context.Context, caller authn.Identity, record audit.Record, earlier []audit.Record,
 ) (execution.Result, error) {
-	replay := api.Raw(record)
+	var whole any = record
 	if len(earlier) > 0 {
-		replay = api.Raw(append(slices.Clip(earlier), record))
+		whole = append(slices.Clip(earlier), record)
+	}
+	replay, err := audit.Encode(whole)
+	if err != nil {
+		return execution.Result{}, err
 	}
 	if len(replay) > maxReplay {
 		return execution.Result{}, &execution.Error{Code: execution.InvalidRequest, Field: "replay",

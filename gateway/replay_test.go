@@ -21,8 +21,9 @@ func TestReplay(t *testing.T) {
 	blocked.ID, blocked.Status = "exec_01CCCCCCCCCC", "blocked"
 	reused.ID, reused.Reused = "exec_01DDDDDDDDDD", good.ID
 	odd.ID, odd.Limit = "exec_01EEEEEEEEEE", "odd"
-	bare := record("exec_01FFFFFFFFFF", "acme", "completed", 0)
-	l := &ledger{records: []audit.Record{good, changed, blocked, reused, odd, bare}}
+	bare, markup := record("exec_01FFFFFFFFFF", "acme", "completed", 0), good
+	markup.ID, markup.Request = "exec_01GGGGGGGGGG", json.RawMessage(`{"code":"`+strings.Repeat("<b>", 4<<20/3)+`"}`)
+	l := &ledger{records: []audit.Record{good, changed, blocked, reused, odd, bare, markup}}
 	s := serve(t, options{records: l, auth: authn.Config{Keys: hs256(t)}, invoke: func(
 		_ context.Context, inv execution.Invocation, _ func(execution.Log),
 	) (execution.Reply, error) {
@@ -44,6 +45,7 @@ func TestReplay(t *testing.T) {
 	v := s.do(t, "POST", path(good.ID), "", who).json(t)
 	members(t, v, map[string]any{"same": true, "differences": []any{}, "id": good.ID})
 	members(t, v["result"].(map[string]any), map[string]any{"status": "completed"})
+	want(t, s.do(t, "POST", path(markup.ID), "", who), 200, `"same":true`) // no byte is sent as six
 	v = s.do(t, "POST", path(changed.ID), "", who).json(t)
 	if d, _ := v["differences"].([]any); v["same"] != false || len(d) != 1 || d[0] != "ticks: 8 then, 7 now" {
 		t.Error(v)
@@ -66,7 +68,7 @@ func TestReplay(t *testing.T) {
 	s.do(t, "POST", path(good.ID), "", bearer(token(t, "someone", "globex", "audit:read execute"))).problem(t, 404)
 	s.do(t, "POST", path(good.ID), "", bearer(token(t, "someone", "acme", "audit:read"))).problem(t, 403)
 	s.do(t, "POST", path(good.ID), "", bearer(token(t, "someone", "acme", "execute"))).problem(t, 403)
-	if len(l.records) != 6 {
+	if len(l.records) != 7 {
 		t.Errorf("%d records", len(l.records))
 	}
 }
