@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -122,4 +123,80 @@ func mustJSON(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// manyTools is an attached server with a thousand tools.
+type manyTools struct {
+	attached
+	tools []execution.Tool
+}
+
+func (m manyTools) Tools() []execution.Tool { return m.tools }
+
+func (manyTools) Unlisted() []execution.UnlistedServer {
+	return []execution.UnlistedServer{{Namespace: "lost", Server: "s", Problem: "it is gone"}}
+}
+
+// Sources of 16 MiB that name all namespaces cost the gateway's own process at most twice as much as others, however
+// many tools are attached.
+func TestOwnCostsOfNamedTools(t *testing.T) {
+	var m manyTools
+	code := "tools.search; lost.a; "
+	for i := range 1000 {
+		m.tools = append(m.tools, execution.Tool{Name: fmt.Sprintf("weather%d:tool%d", i%40, i)})
+		code += fmt.Sprintf("weather%d;", i%40)
+	}
+	s := serve(t, options{attached: m, reader: newFarReader(t), invoke: small})
+	for _, text := range []string{
+		"a ", "tool1 ", "weather1.tool1;", "weather1tool", "lost", "lost ", "lost.a;", "tools.searc;",
+	} {
+		body := `{"code":"` + code + strings.Repeat(text, 3<<20/len(text)) + `","files":{"a.js":"` +
+			strings.Repeat(text, 12<<20/len(text)) + `"}}`
+		s.within(t, text, 2*ownTime, len(body), func() time.Duration { // as much again as the request itself
+			return s.cost(t, "POST", "/api/execute", body, "Cache-Control: no-store")
+		})
+	}
+}
+
+// Fifty searches among a thousand tools, and one for as many words as a call can have, cost the gateway's own process
+// no more than one other request.
+func TestOwnCostsOfSearches(t *testing.T) {
+	var m manyTools
+	var many strings.Builder
+	for i := range 1000 {
+		m.tools = append(m.tools, execution.Tool{
+			Name: fmt.Sprintf("weather:tool%d", i), Description: strings.Repeat(fmt.Sprintf("get the thing %d and ", i), 20),
+		})
+	}
+	for i := range 150_000 {
+		fmt.Fprintf(&many, "w%x ", i)
+	}
+	queries := make(chan string, 1)
+	took := make(chan time.Duration, 1)
+	s := serve(t, options{attached: m, invoke: func(
+		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		query, times := <-queries, 1
+		if len(query) < 100 {
+			times = 50
+		}
+		before := processorTime()
+		for range times {
+			found, err := inv.CallTool(ctx, "tools:search", json.RawMessage(`"`+query+`"`))
+			if err != nil || times > 1 && !strings.Contains(string(found), "weather.tool1") {
+				t.Errorf("%.100s, %v", found, err)
+			}
+		}
+		took <- processorTime() - before
+		return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed}}, nil
+	}})
+	for _, query := range []string{"get things", many.String()} {
+		s.within(t, fmt.Sprintf("searches for %.20q", query), ownTime, 1<<20, func() time.Duration {
+			queries <- query
+			want(t, s.do(t, "POST", "/api/execute", `{"code":"await tools.search('x')"}`, "Cache-Control: no-store"), 200)
+			return <-took
+		})
+	}
+	path := "/api/tools?query=" + strings.ReplaceAll(many.String()[:6000], " ", "+")
+	s.within(t, "GET /api/tools", ownTime, 1<<20, func() time.Duration { return s.cost(t, "GET", path, "") })
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -36,14 +35,15 @@ const (
 
 // find returns the tools that a caller may use and that match a query, best first.
 func (r *RemoteTools) find(ctx context.Context, caller authn.Identity, q ToolQuery) []execution.Tool {
-	tools := r.Permitted(ctx, r.all(), caller)
+	all := r.all()
+	tools := r.Permitted(ctx, all, caller)
 	if q.Namespace != "" {
 		tools = slices.DeleteFunc(slices.Clone(tools), func(t execution.Tool) bool {
 			namespace, _ := execution.ToolGlobal(t.Name)
 			return namespace != q.Namespace
 		})
 	}
-	found := rank(tools, q.Query)
+	found := r.index.of(all).rank(tools, q.Query)
 	return found[:min(len(found), cmp.Or(q.Limit, defaultFound))]
 }
 
@@ -175,25 +175,13 @@ func (r *RemoteTools) describeFor(
 	return nil, errors.New("there is no tool " + toolname.Plain(name) + "; tools.search lists the available tools")
 }
 
-// maxCalled bounds the tools of an unlisted server that an execution gets.
-const maxCalled = 20
-
-// calledOf returns the tools of a server that has not listed them as far as the sources of a request call them, and the
-// one that stands for all others. Calling one tries the server again, and says why it cannot be reached.
-func calledOf(u execution.UnlistedServer, request execution.Request) (tools []execution.Tool) {
-	calls := regexp.MustCompile(`(?:^|[^\w$.])` + regexp.QuoteMeta(u.Namespace) + `\s*(?:\?\.|\.)\s*([A-Za-z_$][\w$]*)`)
+// calledOf returns the tools of a server that has not listed them for the methods that code calls, and the one that
+// stands for all others. Calling one tries the server again, and says why it cannot be reached.
+func calledOf(u execution.UnlistedServer, methods []string) (tools []execution.Tool) {
 	tools = append(tools, execution.Tool{Name: u.Namespace + ":" + execution.AnyMethod, Server: u.Server, Via: u.Via})
-	sources := []string{request.Code}
-	for _, content := range request.Files {
-		sources = append(sources, string(content))
-	}
-	for _, source := range sources {
-		for _, found := range calls.FindAllStringSubmatch(source, maxCalled) {
-			t := execution.Tool{Name: u.Namespace + ":" + nameOf(found[1]), Server: u.Server, Via: u.Via}
-			if toolname.Check(t.Name) != nil || len(tools) == maxCalled ||
-				slices.ContainsFunc(tools, func(other execution.Tool) bool { return other.Name == t.Name }) {
-				continue
-			}
+	for _, method := range methods {
+		t := execution.Tool{Name: u.Namespace + ":" + nameOf(method), Server: u.Server, Via: u.Via}
+		if toolname.Check(t.Name) == nil && len(tools) < maxCalled {
 			tools = append(tools, t)
 		}
 	}

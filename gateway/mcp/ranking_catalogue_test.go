@@ -177,7 +177,7 @@ func TestSearchAmongAThousandTools(t *testing.T) {
 	first, five := 0, 0
 	var missed strings.Builder
 	for _, q := range questions {
-		found := rank(all, q[0])
+		found := newToolIndex(all).rank(all, q[0])
 		at := slices.IndexFunc(found, func(t execution.Tool) bool { return slices.Contains(q[1:], t.Name) })
 		switch {
 		case at == 0:

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func TestRank(t *testing.T) {
 		"payments.charge card": "payments:charge payments:refund payments:listRefunds",
 	} {
 		var names []string
-		for _, found := range rank(tools, query) {
+		for _, found := range newToolIndex(tools).rank(tools, query) {
 			names = append(names, found.Name)
 		}
 		if got := strings.Join(names, " "); !strings.HasPrefix(got, want) || want == "" && got != "" {
@@ -106,7 +107,7 @@ func TestRankQuestions(t *testing.T) {
 		"cancelling subscriptions":                       "cancel_subscription",
 		"scheduled deployments":                          "schedule_deployment",
 	} {
-		found := rank(tools, question)
+		found := newToolIndex(tools).rank(tools, question)
 		at := slices.IndexFunc(found, func(f execution.Tool) bool { return strings.HasSuffix(f.Name, ":"+want) })
 		if at < 0 || at > 2 {
 			var names []string
@@ -127,7 +128,10 @@ func TestCalledOf(t *testing.T) {
 		Files: map[string]execution.File{"a.js": execution.File("crm.add()")},
 	}
 	var names []string
-	for _, tool := range calledOf(u, request) {
+	named := newWords()
+	named.add("crm")
+	calls := named.findIn(request, map[string]bool{"crm": true}, func(string, string) bool { return true })
+	for _, tool := range calledOf(u, calls["crm"]) {
 		if tool.Server != "id" {
 			t.Error(tool)
 		}
@@ -164,6 +168,31 @@ func TestPieces(t *testing.T) {
 	} {
 		if a, err := pieceOf(found, q); err == nil {
 			t.Errorf("%+v: %s", q, a.content)
+		}
+	}
+}
+
+// Names are found where code has them as names, whatever is around them and however many there are.
+func TestWordsInSources(t *testing.T) {
+	t.Parallel()
+	for count := range 3 {
+		w := newWords()
+		for i := range 1 + count*5000 {
+			w.add(fmt.Sprintf("name%d", i))
+		}
+		for _, name := range []string{"crm", "files", "a$b", "last"} {
+			w.add(name)
+		}
+		w.findIn(execution.Request{
+			Code:  "crm; xfiles; files2; éfiles; name0 name4999,last1",
+			Files: map[string]execution.File{"a": []byte("(a$b)last")},
+		}, nil, nil)
+		for name, want := range map[string]bool{
+			"crm": true, "files": false, "a$b": true, "last": true, "name0": true, "name4999": count > 0, "name1": false,
+		} {
+			if w.found[name] != want {
+				t.Errorf("%d: %s is found: %v", count, name, w.found[name])
+			}
 		}
 	}
 }

@@ -1,12 +1,13 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
+	"maps"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
@@ -42,6 +43,7 @@ type RemoteTools struct {
 	Calls *semaphore.Fair
 
 	declared declarations.Cache
+	index    indexCache
 }
 
 // CallsOfOne is how many tools of servers that are commands one caller may call at once.
@@ -59,7 +61,8 @@ func (r *RemoteTools) all() []execution.Tool {
 // request itself, or an entry of its context, hides a namespace of the same name. If there are more tools than an
 // execution may have, those whose method the code also names come first.
 func (r *RemoteTools) AddTo(ctx context.Context, s api.Submission) api.Submission {
-	all := r.all()
+	all := slices.Clone(r.all())
+	some := len(all) > 0
 	if r.Source == nil {
 		return s
 	}
@@ -71,30 +74,54 @@ func (r *RemoteTools) AddTo(ctx context.Context, s api.Submission) api.Submissio
 		namespace, _ := execution.ToolGlobal(t.Name)
 		hidden[namespace] = true
 	}
-	var likely, others []execution.Tool
-	names := namedBy(s.Request)
+	namespaces, methods := newWords(), newWords()
+	unlisted := r.Source.Unlisted()
 	for _, t := range all {
+		namespace, _ := execution.ToolGlobal(t.Name)
+		namespaces.add(namespace)
+	}
+	for _, u := range unlisted {
+		namespaces.add(u.Namespace)
+	}
+	namespaces.add(discovery)
+	called := map[string]bool{discovery: true}
+	for _, u := range unlisted {
+		called[u.Namespace] = true
+	}
+	calls := namespaces.findIn(s.Request, called, func(name, method string) bool {
+		return name != discovery || method == "search" || method == "describe"
+	})
+	named := slices.DeleteFunc(all, func(t execution.Tool) bool {
 		namespace, method := execution.ToolGlobal(t.Name)
-		switch {
-		case hidden[namespace] || !names(namespace):
-		case names(method):
+		if hidden[namespace] || !namespaces.found[namespace] {
+			return true
+		}
+		methods.add(method)
+		return false
+	})
+	room := max(execution.MaxTools-len(s.Request.Tools), 0)
+	if len(named) > room {
+		methods.findIn(s.Request, nil, nil)
+	}
+	var likely, others []execution.Tool
+	for _, t := range named {
+		if _, method := execution.ToolGlobal(t.Name); methods.found[method] {
 			likely = append(likely, t)
-		default:
+		} else {
 			others = append(others, t)
 		}
 	}
-	for _, u := range r.Source.Unlisted() {
-		if !hidden[u.Namespace] && names(u.Namespace) {
-			likely = append(likely, calledOf(u, s.Request)...)
+	for _, u := range unlisted {
+		if !hidden[u.Namespace] && namespaces.found[u.Namespace] {
+			likely = append(likely, calledOf(u, calls[u.Namespace])...)
 		}
 	}
-	if len(all) > 0 && !hidden[discovery] && (names("tools.search") || names("tools.describe")) {
+	if some && !hidden[discovery] && len(calls[discovery]) > 0 {
 		var tools []execution.Tool
 		s, tools = r.discoverable(s)
 		likely = slices.Concat(tools, likely)
 	}
 	permitted := r.Permitted(ctx, append(likely, others...), s.Caller)
-	room := max(execution.MaxTools-len(s.Request.Tools), 0)
 	return r.withCalls(s, permitted[:min(len(permitted), room)])
 }
 
@@ -138,19 +165,171 @@ func (r *RemoteTools) callable(s api.Submission) bool {
 		!slices.ContainsFunc(s.Request.Tools, func(t execution.Tool) bool { return t.Via == execution.ToolOfCaller }))
 }
 
-// namedBy returns a func that reports whether the sources of a request contain a word. It searches for each word once.
-func namedBy(request execution.Request) func(word string) bool {
-	known := map[string]bool{}
-	return func(word string) bool {
-		found, ok := known[word]
-		if ok {
-			return found
+// Callers choose sources, up to 16 MiB, and servers choose the names of tools, up to thousands. So the sources are
+// searched for all of them in a single pass.
+
+// sourcesOf yields the code and the files of a request.
+func sourcesOf(request execution.Request) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if !yield([]byte(request.Code)) {
+			return
 		}
-		found = strings.Contains(request.Code, word)
-		for _, content := range request.Files {
-			found = found || bytes.Contains(content, []byte(word))
+		for _, name := range slices.Sorted(maps.Keys(request.Files)) {
+			if !yield(request.Files[name]) {
+				return
+			}
 		}
-		known[word] = found
-		return found
 	}
+}
+
+// ofName are the bytes of names in code: those of ASCII, and all of other characters.
+var ofName = func() (is [256]bool) {
+	for b := range is {
+		is[b] = 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '_' || b == '$' || b >= 0x80
+	}
+	return is
+}()
+
+// words are names of which some are found in sources.
+type words struct {
+	found map[string]bool // by every name
+	least int             // the length of the shortest
+	most  int             // the length of the longest
+	// counts has the number of names that are looked for, by their hash: few other names are looked up.
+	counts []uint8
+}
+
+func newWords() *words { return &words{found: map[string]bool{}, least: math.MaxInt} }
+
+// add adds a name.
+func (w *words) add(name string) {
+	w.found[name] = false
+	w.least, w.most = min(w.least, len(name)), max(w.most, len(name))
+}
+
+// hashStart and hashFactor are those of FNV-1a.
+const (
+	hashStart  = 2166136261
+	hashFactor = 16777619
+)
+
+// each calls fn with each name of a source that is added, with the place behind it, and with what counts has for it,
+// which fn may reduce, until fn returns false.
+func (w *words) each(source []byte, fn func(name []byte, end int, count *uint8) bool) {
+	if w.counts == nil {
+		size := 256
+		for size < 16*len(w.found) {
+			size *= 2
+		}
+		w.counts = make([]uint8, size)
+		for name := range w.found {
+			h := uint32(hashStart)
+			for i := range len(name) {
+				h = (h ^ uint32(name[i])) * hashFactor
+			}
+			if count := &w.counts[(h^h>>16)&uint32(size-1)]; *count < math.MaxUint8 {
+				*count++
+			}
+		}
+	}
+	counts, mask := w.counts, uint32(len(w.counts)-1)
+	for i := 0; i < len(source); {
+		if !ofName[source[i]] {
+			i++
+			continue
+		}
+		start, h := i, uint32(hashStart)
+		for end := min(i+w.most, len(source)); i < end && ofName[source[i]]; i++ {
+			h = (h ^ uint32(source[i])) * hashFactor
+		}
+		hashed := i
+		for i < len(source) && ofName[source[i]] {
+			i++
+		}
+		if i-start < w.least || i > hashed {
+			continue
+		}
+		if count := &counts[(h^h>>16)&mask]; *count > 0 && !fn(source[start:i], i, count) {
+			return
+		}
+	}
+}
+
+// The most calls of a namespace whose methods are looked at, and the most methods that they find.
+const (
+	maxCalls  = 100_000
+	maxCalled = 20
+)
+
+// findIn finds the names that the sources of a request have as names. It returns the methods that they name of the
+// names that called has: name.method, with or without spaces and ?. wanted reports whether a method is of interest.
+func (w *words) findIn(
+	request execution.Request, called map[string]bool, wanted func(name, method string) bool,
+) map[string][]string {
+	missing, calls, methods := len(w.found), 0, map[string][]string{}
+	for source := range sourcesOf(request) {
+		if missing == 0 && (len(called) == 0 || calls >= maxCalls) {
+			return methods
+		}
+		w.each(source, func(name []byte, end int, count *uint8) bool {
+			found, ok := w.found[string(name)]
+			if !ok {
+				return true
+			}
+			if !found {
+				w.found[string(name)] = true
+				missing--
+			}
+			follow := called[string(name)] && calls < maxCalls
+			if !follow {
+				if !found && *count < math.MaxUint8 {
+					*count-- // it is not looked up again
+				}
+				return missing > 0 || len(called) > 0 && calls < maxCalls
+			}
+			calls++
+			if at := end - len(name); at > 0 && source[at-1] == '.' {
+				return true
+			}
+			method := methodAt(source, end)
+			if known := methods[string(name)]; len(method) > 0 && len(known) < maxCalled &&
+				!slices.Contains(known, string(method)) && wanted(string(name), string(method)) {
+				methods[string(name)] = append(known, string(method))
+			}
+			return true
+		})
+	}
+	return methods
+}
+
+// methodAt returns the name behind a point and spaces; empty if there is none.
+func methodAt(source []byte, at int) []byte {
+	at = skipSpace(source, at)
+	if at < len(source) && source[at] == '?' {
+		at++
+	}
+	if at == len(source) || source[at] != '.' {
+		return nil
+	}
+	start := skipSpace(source, at+1)
+	end := start
+	for end < len(source) && ofName[source[end]] && source[end] < 0x80 {
+		end++
+	}
+	if end > start && '0' <= source[start] && source[start] <= '9' {
+		return nil
+	}
+	return source[start:end]
+}
+
+// maxSpace bounds the spaces in a call.
+const maxSpace = 1000
+
+func skipSpace(source []byte, at int) int {
+	for end := min(at+maxSpace, len(source)); at < end; at++ {
+		if b := source[at]; b != ' ' && (b < '\t' || b > '\r') {
+			break
+		}
+	}
+	return at
 }
