@@ -210,3 +210,24 @@ func TestGlobals(t *testing.T) {
 		}
 	}
 }
+
+// References that lead to large parts of a schema again and again take no more time than one of them.
+func TestRepeatedReferences(t *testing.T) {
+	var chain, wide strings.Builder
+	for i := range 700 {
+		fmt.Fprintf(&chain, `"a%d":{"allOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]},`, i, i+1, i+1)
+		fmt.Fprintf(&wide, `"p%d":{"$ref":"#"},`, i)
+	}
+	for name, schema := range map[string]string{
+		"a chain":  `{"$defs":{` + chain.String() + `"a700":{}},"$ref":"#/$defs/a0"}`,
+		"the root": `{"properties":{` + wide.String() + `"q":{}},"$comment":"` + strings.Repeat("x", 40_000) + `"}`,
+		"another part": `{"$defs":{"b":{"properties":{` + strings.ReplaceAll(wide.String(), "#", "#/$defs/b") +
+			`"q":{}}}},"$ref":"#/$defs/b"}`,
+	} {
+		tools := []execution.Tool{{Name: "a:b", InputSchema: json.RawMessage(schema)}}
+		allocated := testing.AllocsPerRun(1, func() { declarations.Tools(tools) })
+		if allocated > 20_000 {
+			t.Errorf("%s: %v allocations", name, allocated)
+		}
+	}
+}

@@ -45,6 +45,44 @@ type node struct {
 type writer struct {
 	root json.RawMessage
 	left int // nodes that may still be written
+	// nodes and members are parts of the schema that have been decoded, by their first bytes: references may lead to the
+	// same parts again and again.
+	nodes   map[*byte]*node
+	members map[*byte]map[string]json.RawMessage
+}
+
+func newWriter(schema json.RawMessage) *writer {
+	return &writer{schema, maxNodes, map[*byte]*node{}, map[*byte]map[string]json.RawMessage{}}
+}
+
+// node decodes a part of the schema; nil if it is none.
+func (w *writer) node(schema json.RawMessage) *node {
+	if len(schema) == 0 {
+		return nil
+	}
+	n, ok := w.nodes[&schema[0]]
+	if !ok {
+		if n = new(node); json.Unmarshal(schema, n) != nil {
+			n = nil
+		}
+		w.nodes[&schema[0]] = n
+	}
+	return n
+}
+
+// membersOf returns the members of a part of the schema; nil if it is no object.
+func (w *writer) membersOf(object json.RawMessage) (members map[string]json.RawMessage) {
+	if len(object) == 0 {
+		return nil
+	}
+	members, ok := w.members[&object[0]]
+	if !ok {
+		if json.Unmarshal(object, &members) != nil {
+			members = nil
+		}
+		w.members[&object[0]] = members
+	}
+	return members
 }
 
 // typ is a type as text, and how loosely it binds.
@@ -68,7 +106,7 @@ func typeOf(schema json.RawMessage, indent string) string {
 	if len(schema) == 0 {
 		return unknown
 	}
-	w := &writer{root: schema, left: maxNodes}
+	w := newWriter(schema)
 	return w.of(schema, indent, 0).text
 }
 
@@ -84,13 +122,15 @@ func isFalse(schema json.RawMessage) bool {
 }
 
 func (w *writer) of(schema json.RawMessage, indent string, depth int) typ {
-	var n node
 	w.left--
-	switch {
-	case isFalse(schema):
+	if isFalse(schema) {
 		return typ{text: "never"}
-	case depth > maxDepth || w.left < 0 || json.Unmarshal(schema, &n) != nil:
+	}
+	if depth > maxDepth || w.left < 0 || w.node(schema) == nil {
 		return anything
+	}
+	n := *w.node(schema)
+	switch {
 	case len(n.Const) > 0:
 		return constant(n.Const)
 	case len(n.Enum) > 0:
@@ -178,6 +218,9 @@ func (w *writer) array(n node, indent string, depth int) typ {
 	return typ{text: "[" + strings.Join(items, ", ") + "]"}
 }
 
+// unescape reads the escapes of a JSON pointer.
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+
 // find returns the target of a reference within the schema.
 func (w *writer) find(ref string) (json.RawMessage, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
@@ -192,12 +235,10 @@ func (w *writer) find(ref string) (json.RawMessage, bool) {
 		if i == 0 {
 			continue
 		}
-		var members map[string]json.RawMessage
-		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
-		if json.Unmarshal(at, &members) != nil || members[name] == nil {
+		at = w.membersOf(at)[unescape.Replace(part)]
+		if at == nil {
 			return nil, false
 		}
-		at = members[name]
 	}
 	return at, true
 }
