@@ -197,6 +197,18 @@ func TestOwnCostsOfSearches(t *testing.T) {
 			return <-took
 		})
 	}
+	// A declaration is made once, however often code asks for it.
+	describes := serve(t, options{attached: m, invoke: func(
+		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		first, err := inv.CallTool(ctx, "tools:describe", json.RawMessage(`"weather.tool7"`))
+		again, _ := inv.CallTool(ctx, "tools:describe", json.RawMessage(`"weather.tool7"`))
+		if err != nil || !strings.Contains(string(first), "tool7") || string(again) != string(first) {
+			t.Errorf("%s, then %s, %v", first, again, err)
+		}
+		return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed}}, nil
+	}})
+	want(t, describes.do(t, "POST", "/api/execute", `{"code":"await tools.describe('x')"}`), 200)
 	path := "/api/tools?query=" + strings.ReplaceAll(many.String()[:6000], " ", "+")
 	s.within(t, "GET /api/tools", ownTime, 1<<20, func() time.Duration { return s.cost(t, "GET", path, "") })
 }

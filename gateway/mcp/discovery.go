@@ -13,7 +13,6 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
 	"github.com/airlock-run/airlock/gateway/authn"
-	"github.com/airlock-run/airlock/gateway/declarations"
 	"github.com/airlock-run/airlock/policy/toolname"
 )
 
@@ -33,8 +32,10 @@ const (
 	defaultFound = 20
 )
 
-// find returns the tools that a caller may use and that match a query, best first.
-func (r *RemoteTools) find(ctx context.Context, caller authn.Identity, q ToolQuery) []execution.Tool {
+// find returns the tools that a caller may use and that match a query, best first, and the index of all tools.
+func (r *RemoteTools) find(
+	ctx context.Context, caller authn.Identity, q ToolQuery,
+) (found []execution.Tool, index *toolIndex) {
 	all := r.all()
 	tools := r.Permitted(ctx, all, caller)
 	if q.Namespace != "" {
@@ -43,17 +44,19 @@ func (r *RemoteTools) find(ctx context.Context, caller authn.Identity, q ToolQue
 			return namespace != q.Namespace
 		})
 	}
-	found := r.index.of(all).rank(tools, q.Query)
-	return found[:min(len(found), cmp.Or(q.Limit, defaultFound))]
+	index = r.index.of(all)
+	found = index.rank(tools, q.Query)
+	return found[:min(len(found), cmp.Or(q.Limit, defaultFound))], index
 }
 
 // search returns the tools of find with their declarations.
 func (r *RemoteTools) search(ctx context.Context, caller authn.Identity, q ToolQuery) api.List[toolView] {
 	found := api.List[toolView]{Items: []toolView{}}
-	for _, t := range r.find(ctx, caller, q) {
+	tools, index := r.find(ctx, caller, q)
+	for _, t := range tools {
 		found.Items = append(found.Items, toolView{
 			Name: t.Name, Call: callName(t), Description: t.Description, InputSchema: t.InputSchema,
-			Declaration: declarations.Tools([]execution.Tool{t}),
+			Declaration: index.declaration(t),
 		})
 	}
 	return found
@@ -149,7 +152,8 @@ func (r *RemoteTools) searchFor(
 		return nil, errors.New(`write tools.search("words to find")`)
 	}
 	hits := []hit{}
-	for _, t := range r.find(ctx, caller, ToolQuery{Query: query}) {
+	tools, _ := r.find(ctx, caller, ToolQuery{Query: query})
+	for _, t := range tools {
 		summary, _, _ := strings.Cut(t.Description, "\n")
 		if len(summary) > maxSummary {
 			summary = strings.ToValidUTF8(summary[:maxSummary], "") + "…"
@@ -170,7 +174,7 @@ func (r *RemoteTools) describeFor(
 	all := r.all()
 	i := slices.IndexFunc(all, func(t execution.Tool) bool { return t.Name == name || callName(t) == name })
 	if i >= 0 && len(r.Permitted(ctx, all[i:i+1:i+1], caller)) == 1 {
-		return api.Encode(declarations.Tools(all[i : i+1]))
+		return api.Encode(r.index.of(all).declaration(all[i]))
 	}
 	return nil, errors.New("there is no tool " + toolname.Plain(name) + "; tools.search lists the available tools")
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/gateway/declarations"
 )
 
 // The most of a query that is looked at: the longest question has fewer words, and each costs time.
@@ -26,6 +28,9 @@ type toolIndex struct {
 	words   []string       // sorted
 	places  [][]place      // of each word
 	groups  map[int][]int  // the words of each group of alike verbs
+
+	mu       sync.Mutex
+	declared map[int]string // the declarations that somebody asked for
 }
 
 // A place says how often a tool has a word.
@@ -37,6 +42,7 @@ type place struct {
 func newToolIndex(tools []execution.Tool) *toolIndex {
 	x := &toolIndex{
 		tools: tools, at: make(map[string]int, len(tools)), lengths: make([]float64, len(tools)), groups: map[int][]int{},
+		declared: map[int]string{},
 	}
 	found := map[string][]place{}
 	for i, t := range tools {
@@ -64,6 +70,22 @@ func newToolIndex(tools []execution.Tool) *toolIndex {
 		}
 	}
 	return x
+}
+
+// declaration returns the declaration of a tool of the index. A long schema takes milliseconds.
+func (x *toolIndex) declaration(t execution.Tool) string {
+	i, ok := x.at[t.Name]
+	if !ok { // it was listed meanwhile
+		return declarations.Tools([]execution.Tool{t})
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	text, ok := x.declared[i]
+	if !ok {
+		text = declarations.Tools(x.tools[i : i+1])
+		x.declared[i] = text
+	}
+	return text
 }
 
 // matches calls fn with each word that matches one of a query, and how well it does.
@@ -167,7 +189,10 @@ type indexCache struct {
 func (c *indexCache) of(tools []execution.Tool) *toolIndex {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	same := func(a, b execution.Tool) bool { return a.Name == b.Name && a.Description == b.Description }
+	same := func(a, b execution.Tool) bool {
+		return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.InputSchema, b.InputSchema) &&
+			bytes.Equal(a.OutputSchema, b.OutputSchema)
+	}
 	if c.last == nil || !slices.EqualFunc(c.last.tools, tools, same) {
 		c.last = newToolIndex(tools)
 	}
