@@ -45,9 +45,11 @@ func pausingOnce(t *testing.T, snapshot int, waiting ...execution.Waiting) *serv
 }
 
 // An event or a decision of a megabyte, up to the end of the execution that it continues, costs the gateway's own
-// process no more than one other request, also if the execution has a megabyte of input.
+// process no more than one other request, also if the execution has a megabyte of input. It costs up to twice as much if
+// the call that waits has half a megabyte of parameters, which are in the job.
 func TestOwnCostsOfAnswersToPaused(t *testing.T) {
 	values := costlyValues()
+	event := execution.Waiting{Seq: 1, Kind: execution.WaitEvent, Name: "e"}
 	ask := execution.Waiting{Seq: 1, Kind: execution.WaitApproval, Title: "How many?"}
 	numbers := values["numbers"][:512<<10-2] + "]"
 	tool := execution.Waiting{
@@ -60,16 +62,18 @@ func TestOwnCostsOfAnswersToPaused(t *testing.T) {
 		for _, c := range []struct {
 			kind, path, body, input string
 			waits                   execution.Waiting
+			most                    time.Duration
 		}{
-			{"an event", "/events/e", value, "1", execution.Waiting{Seq: 1, Kind: execution.WaitEvent, Name: "e"}},
-			{"an event beside an input", "/events/e", value, values["objects"],
-				execution.Waiting{Seq: 1, Kind: execution.WaitEvent, Name: "e"}},
-			{"a response", "/resume", decide("respond", `,"value":`+value), "1", ask},
-			{"other arguments", "/resume", decide("edit", `,"args":{"a":`+value+`}`), "1", tool},
-			{"an approval beside an input", "/resume", decide("approve", ""), value, tool},
+			{"an event", "/events/e", value, "1", event, ownTime},
+			{"an event beside an input", "/events/e", value, values["objects"], event, ownTime},
+			{"a response", "/resume", decide("respond", `,"value":`+value), "1", ask, ownTime},
+			{"other arguments", "/resume", decide("edit", `,"args":{"a":`+value+`}`), "1", refund(1), ownTime},
+			{"an approval beside an input", "/resume", decide("approve", ""), value, refund(1), ownTime},
+			{"other arguments of a long call", "/resume", decide("edit", `,"args":{"a":`+value+`}`), "1", tool, 2 * ownTime},
+			{"an approval of a long call", "/resume", decide("approve", ""), value, tool, 2 * ownTime},
 		} {
 			s := pausingOnce(t, 1<<20, c.waits)
-			s.within(t, c.kind+", "+name, ownTime, 1<<20, func() time.Duration {
+			s.within(t, c.kind+", "+name, c.most, 1<<20, func() time.Duration {
 				path := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","input":`+c.input+`}`), 202).Header.Get("Location")
 				took, status := s.once(t, "POST", path+c.path, c.body, "application/json")
 				if status != 200 {
