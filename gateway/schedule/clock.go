@@ -58,10 +58,11 @@ type Clock struct {
 
 // New checks the configuration and starts nothing.
 func New(cfg Config) (*Clock, error) {
-	if cfg.Store == nil || cfg.Submit == nil || cfg.Now == nil || cfg.Logger == nil || cfg.Grace < 0 {
-		return nil, errors.New(
-			"schedule: a store, somewhere to submit to, a clock and a logger are needed, and no time may be negative",
-		)
+	if cfg.Store == nil || cfg.Submit == nil || cfg.Now == nil || cfg.Logger == nil {
+		return nil, errors.New("schedule: Store, Submit, Now and Logger must be set")
+	}
+	if cfg.Grace < 0 {
+		return nil, errors.New("schedule: Grace must not be negative")
 	}
 	cfg.Grace = cmp.Or(cfg.Grace, Grace)
 	return &Clock{cfg: cfg, behind: true}, nil
