@@ -9,8 +9,9 @@ import { ask } from "/assets/session.js";
 const id = decodeURIComponent(location.pathname.split("/").at(-1));
 byId("id").textContent = visible(id);
 
-// ran reports whether code ran for this record: nothing does if it was blocked or got the result of an earlier execution.
-const ran = (record) => !record.reused && record.status !== "blocked";
+// ran reports whether code ran for this record. Nothing did if it was blocked, got the result of an earlier execution, or
+// is a decision about one.
+const ran = (record) => !record.reused && record.status !== "blocked" && record.status !== "decided";
 
 // exactly returns a seed as text, because it may have more digits than a JavaScript number.
 const exactly = (name, value, context) => (name === "seed" && typeof value === "number" ? (context?.source ?? String(value)) : value);
@@ -19,6 +20,9 @@ const exactly = (name, value, context) => (name === "seed" && typeof value === "
 function notReplayable(record) {
   if (record.reused) return "No replay: this is the result of an earlier execution.";
   if (record.status === "blocked") return "No replay: the policy blocked the code, so nothing ran.";
+  if (record.status === "cancelled") return "No replay: the record does not contain when the execution was cancelled.";
+  if (record.status === "decided") return "No replay: this is a decision about an execution, so nothing ran.";
+  if (record.engine && record.engine !== "quickjs") return `No replay: the code ran on ${record.engine}. Only quickjs can replay.`;
   if (!record.request) return "No replay: the request is not kept. The gateway keeps requests with AUDIT_CODE=keep.";
   return "";
 }

@@ -125,6 +125,11 @@ func TestDashboardIsLive(t *testing.T) {
 	if live := b.text("#live"); live != "Live" {
 		t.Errorf("the page says that it is %q", live)
 	}
+	b.visit(eval[string](b, `new URL(document.querySelector("#executions tr a").href).pathname`))
+	b.wait(`document.querySelector("#no-replay")?.textContent.includes("when the execution was cancelled")`)
+	if eval[bool](b, `document.querySelector("#start-replay") !== null`) {
+		t.Error("a cancelled execution can be replayed")
+	}
 }
 
 // The filters are in the address: the page reads them from it, changes them there, and going back undoes a change.
