@@ -12,6 +12,9 @@ var (
 	classStart = lazyregexp.New(`\bclass\s+([\pL_$][\pL\pN_$]*)`)
 	receiver   = lazyregexp.New(`^([\pL_$][\pL\pN_$]*)\s*` +
 		`(?:\??\.\s*#?[\pL_$][\pL\pN_$]*|\[[^\[\]]*\])\s*(?:[-+*/%&|^?<>]{0,3}=|\+\+|--)`)
+	// functionHead matches what is in front of the body of a function, or of a class.
+	functionHead = lazyregexp.New(`^(?:class\b[^{;]*\{|(?:async\s+)?(?:function\b\s*\*?\s*[\pL\pN_$]*\s*\([^()]*\)` +
+		`\s*\{|(?:\([^()]*\)|[\pL_$][\pL\pN_$]*)\s*=>\s*\{?))`)
 	instance = lazyregexp.New(`^\s*=\s*(?:Object\.\w+\()?new\s+([\pL_$][\pL\pN_$]*)`)
 )
 
@@ -77,6 +80,56 @@ func (t *thrown) classNamed(name string) string {
 		return "Object"
 	}
 	return class
+}
+
+// functionSet returns the text of the function or class to whose property the code assigns, if the code shows it.
+func (t *thrown) functionSet() string {
+	m := receiver.FindStringSubmatch(t.code[t.at:])
+	if m == nil || m[1] == "this" {
+		return ""
+	}
+	text := t.earlier() + t.code[:t.at]
+	for _, declared := range []string{"function " + m[1] + "(", "class " + m[1] + " ", m[1] + " = "} {
+		at := strings.LastIndex(text, declared)
+		if at < 0 {
+			continue
+		}
+		if strings.HasSuffix(declared, "= ") {
+			at += len(declared)
+		}
+		if found := functionText((text + t.code[t.at:])[at:]); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// functionText returns the function or class at the beginning of code: to its closing brace, or to the end of the
+// expression behind an arrow. Braces in strings are not told apart.
+func functionText(code string) string {
+	head := functionHead.FindString(code)
+	if head == "" {
+		return ""
+	}
+	if !strings.HasSuffix(head, "{") {
+		of := thrown{code: code}
+		end := len(head)
+		for ; end < len(code) && code[end] != ';' && code[end] != '\n' && end < of.argumentEnd(len(head)); end++ {
+		}
+		return short(code[:end])
+	}
+	depth := 1
+	for end := len(head); end < len(code); end++ {
+		switch code[end] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return code[:end+1]
+			}
+		}
+	}
+	return ""
 }
 
 // madeAs returns the class in the first "name = new Class" of a text, or "".

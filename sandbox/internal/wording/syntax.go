@@ -46,6 +46,13 @@ var parsed = map[string]string{
 		"have an initializer.",
 	`"use strict" not allowed in function with default or destructuring parameter`: "Illegal 'use strict' directive in " +
 		"function with non-simple parameter list",
+	"invalid destructuring target":                  "Invalid destructuring assignment target",
+	"invalid lvalue in strict mode":                 "Unexpected eval or arguments in strict mode",
+	"unexpected character":                          invalidToken,
+	"new.target only allowed within functions":      "new.target expression is not allowed here",
+	"duplicate __proto__ property name":             "Duplicate __proto__ fields are not allowed in object literals",
+	"expected '}' after template expression":        "Missing } in template expression",
+	"unsupported keyword: export":                   "Unexpected token 'export'",
 	"invalid regular expression flags":              "Invalid regular expression flags",
 	"Octal literals are not allowed in strict mode": "Octal literals are not allowed in strict mode.",
 }
@@ -71,20 +78,52 @@ func ofParser(message string) (string, bool) {
 	return "Unexpected token '" + m[1] + "'", true
 }
 
-// EndOfInput is V8's message for code that ends too early.
-const EndOfInput = "Unexpected end of input"
+// Evaluated returns the code that eval or the constructor of functions was given, and the constructor's parameters, if
+// the text around the place shows them.
+func Evaluated(p Place) (code string, ok bool) {
+	t := thrown{native: p.Native, code: p.Code, at: p.At, prior: p.Prior}
+	if p.Native != "Function" {
+		code = t.value(0)
+		return code, code != "" && (p.Native == "eval" || p.Native == "")
+	}
+	var given []string
+	for n := 0; ; n++ {
+		text := t.value(n)
+		if text == "" {
+			return "", false
+		}
+		if text == "undefined" {
+			break
+		}
+		given = append(given, text)
+	}
+	if len(given) == 0 {
+		return "", false
+	}
+	last := len(given) - 1
+	return "(function anonymous(" + strings.Join(given[:last], ",") + "\n) {\n" + given[last] + "\n})", true
+}
+
+const (
+	// EndOfInput is V8's message for code that ends too early.
+	EndOfInput = "Unexpected end of input"
+	// Misplaced is V8's message for an await in a function that is not async, and in a script.
+	Misplaced = "await is only valid in async functions and the top level bodies of modules"
+)
 
 var (
 	redeclared = lazyregexp.New(`^The symbol "(.*)" has already been declared$`)
+	twice      = lazyregexp.New(`^Duplicate label "(.*)"$`)
 	labelled   = lazyregexp.New(`^There is no containing label named "(.*)"$`)
 	ofClass    = lazyregexp.New(`^Private name "(.*)" must be declared in an enclosing class$`)
 	unlike     = lazyregexp.New(`^Expected (.*) but found |^Unexpected `)
-	terse      = lazyregexp.New(`^expecting |^variable name expected$|^invalid switch statement$`)
-	firstWord  = lazyregexp.New(`^[\pL_$][\pL\pN_$]*`)
-	callee     = lazyregexp.New(`([\pL\pN_$]+|[)\]])\s*$`)
-	formal     = lazyregexp.New(`\bfunction\s*\*?\s*[\pL\pN_$]*\s*$`)
-	control    = lazyregexp.New(`^(?:if|for|while|switch|catch|with|await|of|in|return|typeof|case|do|else)$`)
-	keywords   = lazyregexp.New(`^(?:break|case|catch|class|const|continue|debugger|default|delete|do|else|export|` +
+	terse      = lazyregexp.New(`^expecting |^variable name expected$|^invalid switch statement$|^invalid property name$|` +
+		`^missing formal parameter$`)
+	firstWord = lazyregexp.New(`^[\pL_$][\pL\pN_$]*`)
+	callee    = lazyregexp.New(`([\pL\pN_$]+|[)\]])\s*$`)
+	formal    = lazyregexp.New(`\bfunction\s*\*?\s*[\pL\pN_$]*\s*$`)
+	control   = lazyregexp.New(`^(?:if|for|while|switch|catch|with|await|of|in|return|typeof|case|do|else)$`)
+	keywords  = lazyregexp.New(`^(?:break|case|catch|class|const|continue|debugger|default|delete|do|else|export|` +
 		`extends|false|finally|for|function|if|import|in|instanceof|new|null|return|super|switch|this|throw|true|try|` +
 		`typeof|var|void|while|with)$`)
 )
@@ -99,11 +138,14 @@ func Syntax(engine, parser, code string, at int, ended bool) string {
 	if m := labelled.FindStringSubmatch(parser); m != nil {
 		return "Undefined label '" + m[1] + "'"
 	}
+	if m := twice.FindStringSubmatch(parser); m != nil {
+		return "Label '" + m[1] + "' has already been declared"
+	}
 	if m := ofClass.FindStringSubmatch(parser); m != nil {
 		return "Private field '" + m[1] + "' must be declared in an enclosing class"
 	}
 	if strings.HasPrefix(parser, `"await" can only be used inside`) {
-		return "await is only valid in async functions and the top level bodies of modules"
+		return Misplaced
 	}
 	m := unlike.FindStringSubmatch(parser)
 	rest := code[at:]
@@ -112,7 +154,10 @@ func Syntax(engine, parser, code string, at int, ended bool) string {
 			return missing
 		}
 	}
+	known, _ := ofParser(engine)
 	switch {
+	case known != "" && engine != "function name expected":
+		return known
 	case ended:
 		return EndOfInput
 	case m == nil || !terse.MatchString(engine) || rest == "":

@@ -24,19 +24,20 @@ var (
 	ofProperty = lazyregexp.New(`^(?:(cannot define variable|redeclaration of) '((?s).*)'|` +
 		`((?s).*) is not initialized)$`)
 	listed    = lazyregexp.New(`^\s*=\s*(?:Object\.\w+\()?\[([^\[\]{}()"'` + "`" + `]*)\]`)
+	onBytes   = lazyregexp.New(`^[gs]et(?:Big)?(?:Int|Uint|Float)[0-9]+$`)
 	forbidden = lazyregexp.New(`^null or undefined are forbidden$|^cannot convert to object$`)
 )
 
 // holds matches what a variable or a property is set to, if that is a literal of a primitive.
 var holds = lazyregexp.New(`^\s*[=:]\s*("[^"\\\n]*"|'[^'\\\n]*'|` + "`[^`$\\\\]*`" +
-	`|true\b|false\b|-?[0-9][0-9.]*)\s*(?:[,;})\n]|$)`)
+	`|true\b|false\b|null\b|undefined\b|void 0\b|-?[0-9][0-9.]*)\s*(?:[,;})\n]|$)`)
+
+// holdsObject matches a literal of an object that a variable is set to.
+var holdsObject = lazyregexp.New(`^\s*=\s*\{`)
 
 // setsOrTakes matches what is behind a name that is set, or is a parameter or a part of a pattern.
 var setsOrTakes = lazyregexp.New(`^(?:\s*(?:(?:[-+/%^&|?]{1,2}|\*{1,2}|<<|>{2,3})?=(?:[^=]|$)|\+\+|--|:|[\]}]|` +
 	`(?:of|in)\b)|[^(){};]*\)\s*(?:=>|\{))`)
-
-// collections are the classes whose methods refuse another this.
-var collections = map[string]bool{"Map": true, "Set": true, "WeakMap": true, "WeakSet": true}
 
 // elementBytes are the sizes of typed arrays' elements.
 var elementBytes = map[string]int{"Int16Array": 2, "Uint16Array": 2, "Float16Array": 2, "Int32Array": 4,
@@ -130,6 +131,12 @@ func (t *thrown) valueAt(at int) string {
 			return value
 		}
 	}
+	if literal := t.literalOf(text); literal != "" && literal[0] != '{' {
+		of := thrown{code: literal}
+		return of.valueAt(0)
+	} else if literal != "" {
+		return "#<Object>"
+	}
 	return ""
 }
 
@@ -157,6 +164,12 @@ func (t *thrown) byValue() (string, bool) {
 		}
 		return message + separator + first, true
 	}
+	with2 := func(message string) (string, bool) {
+		if second := t.value(2); second != "" && t.native == "defineProperty" {
+			return message + ": " + second, true
+		}
+		return message, true
+	}
 	switch t.message {
 	case "invalid repeat count":
 		return with("Invalid count value", ": ")
@@ -170,6 +183,8 @@ func (t *thrown) byValue() (string, bool) {
 		return "The number " + withSpace(first) + "cannot be converted to a BigInt because it is not an integer", true
 	case "cannot convert to BigInt":
 		return "Cannot convert " + first + " to a BigInt", first != ""
+	case "Property description must be an object":
+		return with2("Property description must be an object")
 	case "object prototype may only be an Object or null", "not an object":
 		if t.native == "" {
 			return t.ofPrimitive()
@@ -180,13 +195,10 @@ func (t *thrown) byValue() (string, bool) {
 		return "Cannot redefine property: " + second, t.native == "defineProperty" && second != ""
 	case "regexp not supported":
 		return "First argument to String.prototype." + t.native + " must not be a regular expression", true
-	case "invalid regular expression flags":
-		return "Invalid flags supplied to RegExp constructor '" + t.value(1) + "'", t.value(1) != ""
 	case "revoked proxy":
 		return "Cannot perform '" + t.trap() + "' on a proxy that has been revoked", true
 	case "proxy: cannot set property":
-		m := assigned.FindStringSubmatch(t.code[t.at:])
-		return "'set' on proxy: trap returned falsish for property '" + group(m) + "'", m != nil
+		return "'set' on proxy: trap returned falsish for property '" + t.key + "'", t.key != ""
 	case "proxy: defineProperty exception":
 		return "'defineProperty' on proxy: trap returned falsish for property '" + t.value(1) + "'", t.value(1) != ""
 	}
@@ -244,7 +256,7 @@ func (t *thrown) ofPrimitive() (string, bool) {
 	}
 	value, kind := literal, "number"
 	switch {
-	case literal == "":
+	case literal == "" || literal[0] == '{':
 		return "", false
 	case literal == "true" || literal == "false":
 		kind = "boolean"
@@ -286,34 +298,48 @@ func (t *thrown) literalOf(name string) string {
 				return ""
 			}
 			found = given[1]
+		} else if holdsObject.MatchString(near) && (found == "" || found == "{") {
+			found = "{"
 		} else if setsOrTakes.MatchString(near) {
 			return ""
 		}
 	}
 }
 
-// ofCollection words a method of a collection that was called on another this: most likely on a proxy of a collection.
-func (t *thrown) ofCollection() (string, bool) {
+// ofMethod words a method that was called on another this.
+func (t *thrown) ofMethod() (string, bool) {
 	class, ok := strings.CutSuffix(t.message, " object expected")
-	if !ok || !collections[class] || t.native == "" {
+	if t.message == "not a generator" {
+		class, ok = "[Generator]", true
+	}
+	if !ok || t.native == "" || t.native == class || t.native == "DataView" {
 		return "", false
 	}
-	method, on := class+".prototype."+t.native, "#<"+class+">"
-	if t.native == "size" || t.native == "get size" {
-		method = "get " + class + ".prototype.size"
-	} else if strings.Contains(t.code[max(t.at-maxExpression, 0):t.at], ".prototype.") {
-		on = cmp.Or(t.value(0), "#<Object>")
+	method := class + ".prototype." + t.native
+	if property, ok := strings.CutPrefix(t.native, "get "); ok {
+		method = "get " + class + ".prototype." + property
 	}
-	return "Method " + method + " called on incompatible receiver " + on, true
+	return "Method " + method + " called on incompatible receiver " + t.receiver("#<"+class+">"), true
+}
+
+// receiver returns the value that a native function was called on, where other is most likely what a member is called on.
+func (t *thrown) receiver(other string) string {
+	switch {
+	case t.borrow:
+		return cmp.Or(t.value(0), "#<Object>")
+	case t.at > 0 && t.code[t.at-1] == '.' || strings.HasPrefix(t.native, "get "):
+		return other
+	}
+	return "undefined"
 }
 
 // ofReceiver words messages of methods that were called on another this, and of views of memory.
 func (t *thrown) ofReceiver() (string, bool) {
-	if out, ok := t.ofCollection(); ok {
+	if out, ok := t.ofMethod(); ok {
 		return out, ok
 	}
-	if class, ok := boxes[t.message]; ok && (t.native == "toString" || t.native == "valueOf") {
-		return class + ".prototype." + t.native + " requires that 'this' be a " + class, true
+	if class, ok := boxes[t.message]; ok && t.native != "" {
+		return class + ".prototype." + strings.TrimPrefix(t.native, "get ") + " requires that 'this' be a " + class, true
 	}
 	if forbidden.MatchString(t.message) && t.native != "" {
 		return "String.prototype." + t.native + " called on null or undefined", true
@@ -327,6 +353,10 @@ func (t *thrown) ofReceiver() (string, bool) {
 		return "byte length of " + t.native + " should be a multiple of " + strconv.Itoa(size), true
 	case ok && t.message == "invalid offset":
 		return "start offset of " + t.native + " should be a multiple of " + strconv.Itoa(size), true
+	case t.message == "invalid array index" && onBytes.MatchString(t.native):
+		return "Offset is outside the bounds of the DataView", true
+	case t.native == "DataView" && t.message == "invalid byteLength":
+		return "Invalid DataView length " + t.value(2), true
 	case t.native == "DataView" && t.message == "invalid byteOffset", t.message == "invalid offset":
 		second := t.value(1)
 		return "Start offset " + second + " is outside the bounds of the buffer", second != "" && second != "undefined"
@@ -361,7 +391,7 @@ func (t *thrown) ofArray() (string, bool) {
 func (t *thrown) trap() string {
 	code := t.code[t.at:]
 	switch {
-	case receiver.MatchString(code):
+	case t.key != "":
 		return "set"
 	case strings.HasPrefix(code, "delete "):
 		return "deleteProperty"
@@ -394,6 +424,9 @@ func (t *thrown) toTarget() {
 		from, text := Before(t.code[:at])
 		if text == "" {
 			return
+		}
+		if t.key == "" && text[0] != '[' && text[0] != '(' {
+			t.key = strings.TrimPrefix(text, ".")
 		}
 		rest := strings.TrimRight(t.code[:from], " \t\n")
 		switch {
@@ -431,6 +464,9 @@ func (t *thrown) ofProperty() (string, bool) {
 	}
 	class := "Object"
 	if d := deletes.FindStringSubmatch(t.code[:end]); d != nil && t.native == "" {
+		if madeAs(t.earlier()+t.code, d[1]) == "Proxy" {
+			return "'deleteProperty' on proxy: trap returned falsish for property '" + m[3] + "'", true
+		}
 		class = t.classNamed(d[1])
 	}
 	return "Cannot delete property '" + m[3] + "' of #<" + class + ">", true

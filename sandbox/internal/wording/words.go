@@ -11,9 +11,11 @@ import (
 type thrown struct {
 	message string
 	native  string
+	borrow  bool
 	caller  string
 	code    string
 	at      int
+	key     string // of the property that is assigned to
 	prior   string // see earlier
 	read    int    // the bytes of prior that were read
 }
@@ -22,7 +24,9 @@ type thrown struct {
 type Place struct {
 	// Native is the native function that threw, if one did.
 	Native string
-	// Caller is the function in the first frame of the compiled text.
+	// Borrowed reports that it was called by its call or apply.
+	Borrowed bool
+	// Caller is the function in the first frame behind.
 	Caller string
 	// Code is the text around the position of that frame, and At the position in it, in bytes.
 	Code string
@@ -33,7 +37,8 @@ type Place struct {
 
 // Message returns the message that V8 gives an error, if the engine words it otherwise. work is the bytes that it read.
 func Message(name, message string, p Place) (worded string, work int, ok bool) {
-	t := thrown{message: message, native: p.Native, caller: p.Caller, code: p.Code, at: p.At, prior: p.Prior}
+	t := thrown{message: message, native: p.Native, borrow: p.Borrowed, caller: p.Caller, code: p.Code, at: p.At,
+		prior: p.Prior}
 	t.toTarget()
 	worded, ok = t.reword(name)
 	return worded, len(t.code) + t.read, ok
@@ -57,7 +62,7 @@ var same = map[string]string{
 	"bigint argument with unary +":          "Cannot convert a BigInt value to a number",
 	"BigInt operands are forbidden for >>>": "BigInts have no unsigned right shift, use >> instead",
 	"BigInt division by zero":               "Division by zero",
-	"BigInt negative exponent":              "Exponent must be non-negative",
+	"BigInt negative exponent":              "undefined must be positive",
 	"promise self resolution":               "Chaining cycle detected for promise #<Promise>",
 	"invalid value used as WeakMap key":     "Invalid value used as weak map key",
 	"invalid value used as WeakSet key":     "Invalid value used in weak set",
@@ -74,6 +79,7 @@ var same = map[string]string{
 	"BigInt are forbidden in JSON.stringify":        "Do not know how to serialize a BigInt",
 	"bad normalization form":                        "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
 	"cannot invoke a running generator":             "Generator is already running",
+	"not a TypedArray":                              "this is not a typed array.",
 	"invalid unregister token":                      "Invalid unregisterToken",
 	"operand 'prototype' property is not an object": "Function has non-object prototype 'undefined' in instanceof check",
 }
@@ -110,6 +116,8 @@ var natives = map[string]string{
 	"Invalid array length set":            "offset is out of bounds",
 	"invalid array length set":            "offset is out of bounds",
 	"invalid array index with":            "Invalid typed array index",
+	"invalid typed array index with":      "Invalid typed array index",
+	"not an object getPrototypeOf":        "Cannot convert undefined or null to object",
 }
 
 // patterns are what can be wrong with a regular expression.
@@ -141,6 +149,8 @@ var (
 	deleted     = lazyregexp.New(`^(?:delete\s+)?[^;=\n]*?[.]([\pL_$][\pL\pN_$]*)\s*(?:[;\n})]|$)`)
 	elements    = lazyregexp.New(`^[\pL_$][\pL\pN_$]*\(\s*(?:async\s*)?\(\s*\[`)
 	inherits    = lazyregexp.New(`\bextends\s+`)
+	entriesOf   = lazyregexp.New(`^for\s*\(\s*(?:const|let|var)\s*\[[^\]]*\]\s*of\s*\[`)
+	ofArrays    = lazyregexp.New(`(?:\bArray\.prototype|\[\])\.(?:concat|indexOf|filter|find\w*|forEach|map|reduce\w*|some|every)\.$`)
 	iterates    = lazyregexp.New(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
 )
 
@@ -281,6 +291,7 @@ func (t *thrown) byCode() (string, bool) {
 			return "Cannot set property " + m[1] + " of #<" + t.classReading(m[0], m[1]) +
 				"> which has only a getter", true
 		}
+		return "Cannot set property " + t.key + " of #<Object> which has only a getter", t.key != ""
 	case "could not delete property":
 		if t.native == "pop" {
 			return t.ofArray()
@@ -291,16 +302,21 @@ func (t *thrown) byCode() (string, bool) {
 	case "invalid 'in' operand":
 		return t.within()
 	case "invalid BigInt literal":
-		at, _ := t.argument()
-		text := t.literal(at)
-		return "Cannot convert " + text + " to a BigInt", text != ""
+		value := strings.Replace(t.value(0), "#<Object>", "[object Object]", 1)
+		return "Cannot convert " + value + " to a BigInt", value != ""
 	case "cannot convert to BigInt: not an integer":
 		return "The number cannot be converted to a BigInt because it is not an integer", true
 	case "Cannot convert undefined or null to object":
+		if t.borrow && ofArrays.MatchString(t.code[:t.at]) {
+			return "Array.prototype." + t.native + " called on null or undefined", true
+		}
 		return t.destructuring("undefined")
 	case "annot convert undefined or null to object": // as the rewritten engine says of null
 		if out, ok := t.destructuring("null"); ok {
 			return out, ok
+		}
+		if t.borrow && ofArrays.MatchString(t.code[:t.at]) {
+			return "Array.prototype." + t.native + " called on null or undefined", true
 		}
 		return "Cannot convert undefined or null to object", true
 	}
@@ -330,6 +346,9 @@ func (t *thrown) readOnly(name string) string {
 	}
 	object := "#<Object>"
 	if t.native == "" {
+		if text := t.functionSet(); text != "" {
+			return "Cannot assign to read only property '" + name + "' of function '" + text + "'"
+		}
 		object = "#<" + t.classOf(t.code[t.at:]) + ">"
 	}
 	if name == "length" || isIndex(name) {
@@ -343,8 +362,7 @@ func (t *thrown) readOnly(name string) string {
 
 func (t *thrown) notFunction() (string, bool) {
 	if t.native == "Promise" {
-		at, _ := t.argument()
-		return "Promise resolver " + cmp.Or(t.value(0), t.forward(at), "undefined") + " is not a function", true
+		return "Promise resolver " + cmp.Or(t.value(0), "undefined") + " is not a function", true
 	}
 	if strings.HasSuffix(strings.TrimRight(t.code[:t.at], " "), "new") {
 		expr := strings.TrimSuffix(t.forward(t.at), "(...)")
@@ -368,7 +386,7 @@ func (t *thrown) notFunction() (string, bool) {
 		return "flatMap mapper function is not callable", true
 	case t.native == "from":
 		expr = t.value(1)
-	case t.value(0) == "" && strings.Contains(expr, ".") && !strings.HasSuffix(expr, ")"): // most likely no member
+	case t.value(0) == "" && !strings.HasSuffix(expr, ")"): // most likely a variable that is not set, or no member
 		expr = "undefined"
 	}
 	return expr + " is not a function", expr != ""
@@ -402,7 +420,9 @@ func (t *thrown) notIterable(kind string) (string, bool) {
 		return expr + " is not a function or its return value is not iterable", expr != ""
 	case strings.HasSuffix(expr, "Symbol.iterator"): // read by name
 		return "Cannot read properties of " + kind + " (reading 'Symbol(Symbol.iterator)')", true
-	case expr == "":
+	case expr == "" && entriesOf.MatchString(t.code[t.at:]):
+		return ".for is not iterable", true
+	case expr == "" || expr == "function" || expr == "async":
 		return kind + notIterable, true
 	case expr == "undefined" || expr == "void" || expr == "null": // the bundler writes undefined as void 0
 		return kind + " is not iterable", true
@@ -444,17 +464,21 @@ func (t *thrown) literal(at int) string {
 }
 
 // unquote returns the text of the string literal at the beginning of code, and where it ends; "" and 0 if it has
-// escapes other than those of single marks.
+// escapes other than those of single marks and of line breaks.
 func unquote(code string) (text string, end int) {
 	var out strings.Builder
 	for i := 1; i < len(code); i++ {
 		switch c := code[i]; {
 		case c == code[0]:
 			return out.String(), i + 1
-		case c == '$' || c == '\n':
+		case c == '$' && code[0] == '`' || c == '\n' && code[0] != '`':
 			return "", 0
 		case c == '\\':
-			if i++; i == len(code) || strings.IndexByte("\\'\"`/", code[i]) < 0 {
+			if i++; i < len(code) && code[i] == 'n' {
+				out.WriteByte('\n')
+				continue
+			}
+			if i == len(code) || strings.IndexByte("\\'\"`/", code[i]) < 0 {
 				return "", 0
 			}
 			out.WriteByte(code[i])
