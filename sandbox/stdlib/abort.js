@@ -28,13 +28,15 @@
       if (!(milliseconds >= 0 && milliseconds <= 0xffffffff)) throw internal.nodeOutOfRange('delay', '>= 0 && <= 4294967295', milliseconds);
       const ms = p.trunc(milliseconds);
       const signal = new AbortSignal(internal.key);
-      internal.startTimer(ms, () => { abort(signal, internal.domError('TimeoutError', 'The operation was aborted due to timeout')); });
+      internal.startIdleTimer(ms, () => { abort(signal, internal.domError('TimeoutError', 'The operation was aborted due to timeout')); });
       return signal;
     }
     static any(signals) {
-      internal.need(arguments.length, 1, 'AbortSignal.any');
+      if (!internal.isObject(signals) || typeof signals[internal.symbols.iterator] !== 'function') throw internal.nodeWrongType('signals', 'an instance of Array', signals);
+      let at = 0;
       const list = internal.sequence(signals, (s) => {
-        of(s);
+        if (!internal.isObject(s) || !p.weakMapHas(states, s)) throw internal.nodeWrongType(`signals[${at}]`, 'an instance of AbortSignal', s);
+        at++;
         return s;
       }, 'AbortSignal.any: the argument');
       return any(list);

@@ -43,7 +43,7 @@
       this.#brand;
       internal.need(arguments.length, 2, 'TextEncoder.encodeInto');
       source = internal.text(source);
-      if (!p.isView(destination) || p.typedTag(destination) !== 'Uint8Array') throw new p.TypeError('TextEncoder.encodeInto: the destination is not a Uint8Array');
+      if (!p.isView(destination) || p.typedTag(destination) !== 'Uint8Array') throw internal.nodeWrongType('dest', 'an instance of Uint8Array', destination);
       const room = p.typedLength(destination);
       const { read, written } = fit(source, room);
       if (written > 0) p.typedSet(destination, encode(p.slice(source, 0, read)));
@@ -77,6 +77,7 @@
     decode(input = undefined, options = undefined) {
       const flags = this.#flags;
       const stream = !!internal.dictionary(options, 'TextDecoder.decode: the second argument').stream;
+      if (input !== undefined && !internal.isBufferSource(input) && !internal.isShared(input)) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', 'The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.');
       const bytes = input === undefined ? new p.Uint8Array(0) : internal.bytes(input, 'TextDecoder.decode: the input', true);
       const state = this.#state;
       this.#state = '';

@@ -154,19 +154,25 @@
   const mapItems = (v, size) => (ctx, depth) => each(ctx, size, (add) => {
     p.mapForEach(v, (item, k) => { add(() => `${value(ctx, k, depth)} => ${value(ctx, item, depth)}`); });
   });
-  // iteratorItems formats the remaining items of a Map or Set iterator without consuming them.
-  const iteratorItems = (v, map, both) => (ctx, depth) => {
+  // itemsLeft calls f with the item and the key of what a Map or Set iterator has not yet given, without consuming it. The
+  // item of an iterator of keys is the key. Without f, it returns their number.
+  const itemsLeft = inspecting.itemsLeft = (v, map, f) => {
     const of = inspecting.iteratorPart(v, 0), given = inspecting.iteratorPart(v, 2), keys = inspecting.iteratorPart(v, 1) === 0;
-    if (of === undefined) return [''];
+    if (of === undefined) return 0;
     let seen = 0;
-    const left = (map ? p.mapSize : p.setSize)(of) - given;
+    const visit = (item, key) => { if (seen++ >= given) f(keys ? key : item, key); };
+    if (f === undefined) return (map ? p.mapSize : p.setSize)(of) - given;
+    if (map) p.mapForEach(of, visit);
+    else p.setForEach(of, visit);
+    return seen;
+  };
+  // iteratorItems formats the remaining items of a Map or Set iterator.
+  const iteratorItems = (v, map, both) => (ctx, depth) => {
+    const left = itemsLeft(v, map);
     return left <= 0 ? [''] : each(ctx, left, (add) => {
-      const visit = (item, key) => {
-        if (seen++ < given) return;
-        add(() => both ? inspecting.join(ctx, [value(ctx, key, depth), value(ctx, item, depth)], '', '[', ']', true, depth) : value(ctx, keys ? key : item, depth));
-      };
-      if (map) p.mapForEach(of, visit);
-      else p.setForEach(of, visit);
+      itemsLeft(v, map, (item, key) => {
+        add(() => both ? inspecting.join(ctx, [value(ctx, key, depth), value(ctx, item, depth)], '', '[', ']', true, depth) : value(ctx, item, depth));
+      });
     });
   };
   const bytes = (v) => (ctx) => {
@@ -357,7 +363,8 @@
         if (keys.length === 0) return base;
       } else {
         const platform = internal.isPlatform(v), fields = platform ? inspecting.platform(v) : undefined;
-        const head = prefix(constructor, platform ? '' : tag, 'Object');
+        // Node shows an encoder without its class.
+        const head = platform && constructor === 'TextEncoder' ? '' : prefix(constructor, platform ? '' : tag, 'Object');
         if (fields?.defaultPrevented !== undefined) keys = []; // Node shows an event's attributes alone
         if (platform && internal.isParams(v)) items = params(internal.paramsOf(v));
         else if (fields !== undefined) items = (c, d) => attributes(c, fields, d);

@@ -55,6 +55,16 @@
       });
       return draw([ITERATION, VALUES], [count, first]);
     }
+    const kind = internal.isObject(data) ? internal.kind(data) : 0, { mapIterator, setIterator } = internal.kinds;
+    if (mapIterator !== undefined && (kind === mapIterator || kind === setIterator)) {
+      const pairs = kind === mapIterator && inspecting.iteratorPart(data, 1) === 2;
+      inspecting.itemsLeft(data, kind === mapIterator, (item, key) => {
+        p.arrayPush(count, cell(count.length));
+        p.arrayPush(first, cell(pairs ? key : item));
+        if (pairs) p.arrayPush(second, cell(item));
+      });
+      return pairs ? draw([ITERATION, KEY, VALUES], [count, first, second]) : draw([ITERATION, VALUES], [count, first]);
+    }
     const indexes = p.keys(data), head = [INDEX], columns = [indexes], byName = new p.Map(), values = [];
     let primitives = false;
     const put = (column, i, text) => { p.defineProperty(column, i, { __proto__: null, value: text, writable: true, enumerable: true, configurable: true }); };

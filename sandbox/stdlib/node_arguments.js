@@ -62,8 +62,13 @@
     const { args = globalThis.process.argv.slice(2), options = {}, strict = true, allowNegative = false } = config;
     const { allowPositionals = !strict } = config;
     for (const name of Object.keys(options)) {
-      const { type } = options[name];
+      const { type, short, multiple } = options[name], given = options[name].default;
       if (type !== 'string' && type !== 'boolean') throw internal.nodeWrongType(`options.${name}.type`, "('string|boolean')", type);
+      if (short !== undefined && (typeof short !== 'string' || short.length !== 1)) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The property 'options.${name}.short' must be a single character. Received ${internal.inspect(short)}`);
+      if (given === undefined) continue;
+      if (multiple && !Array.isArray(given)) throw internal.nodeWrongType(`options.${name}.default`, 'an instance of Array', given);
+      const odd = multiple ? given.findIndex((v) => typeof v !== type) : typeof given === type ? -1 : 0;
+      if (odd >= 0) throw internal.nodeWrongType(`options.${name}.default${multiple ? `[${odd}]` : ''}`, `of type ${type}`, multiple ? given[odd] : given);
     }
     const values = Object.create(null), positionals = [], tokens = tokensOf(args, options);
     for (const token of tokens) {

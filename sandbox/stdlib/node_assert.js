@@ -141,6 +141,14 @@
     if (what === 'error message' || e === message) throw internal.nodeError(TypeError, 'ERR_AMBIGUOUS_ARGUMENT', `The "error/message" argument is ambiguous. The ${what} "${message}" is identical to the message.`);
   };
 
+  // promiseOf returns the promise to check, or the one that a function returns.
+  const promiseOf = (given) => {
+    const promise = typeof given === 'function' ? given() : given, isPromise = typeof promise?.then === 'function';
+    if (!isPromise && typeof given === 'function') throw internal.nodeError(TypeError, 'ERR_INVALID_RETURN_VALUE', `Expected instance of Promise to be returned from the "promiseFn" function but got ${internal.nodeKind(promise).slice(' Received '.length)}.`);
+    if (!isPromise) throw internal.nodeWrongType('promiseFn', 'of type function or an instance of Promise', promise);
+    return promise;
+  };
+
   // unwanted throws an error that is not of the expected class as it is.
   const unwanted = (e, expected, message, name) => {
     if (typeof expected === 'string') { message = expected; expected = undefined; }
@@ -191,13 +199,15 @@
     },
     async rejects(promise, expected, message) {
       let caught;
-      try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { caught = { e }; }
+      const waited = promiseOf(promise);
+      try { await waited; } catch (e) { caught = { e }; }
       if (caught === undefined) missing(expected, message, 'rejects');
       if (typeof expected === 'string') { ambiguous(caught.e, expected); expected = undefined; }
       matches(caught.e, expected, message, 'rejects');
     },
     async doesNotReject(promise, expected, message) {
-      try { await (typeof promise === 'function' ? promise() : promise); } catch (e) { unwanted(e, expected, message, 'doesNotReject'); }
+      const waited = promiseOf(promise);
+      try { await waited; } catch (e) { unwanted(e, expected, message, 'doesNotReject'); }
     },
   });
   const strict = (...args) => assert(...args);

@@ -33,20 +33,28 @@
   };
 
   class AsyncLocalStorage {
+    #disabled = false;
     constructor() { follow(); }
     static bind(f) {
       if (typeof f !== 'function') throw internal.nodeWrongType('fn', 'of type function', f);
       return bind(f);
     }
     static snapshot() { return bind((f, ...args) => f(...args)); }
-    getStore() { return internal.context?.get(this); }
-    run(store, f, ...args) { return inContext(withStore(this, store), f, undefined, args); }
+    getStore() { return this.#disabled ? undefined : internal.context?.get(this); }
+    run(store, f, ...args) {
+      this.#disabled = false;
+      return inContext(withStore(this, store), f, undefined, args);
+    }
     exit(f, ...args) { return inContext(withStore(this, undefined), f, undefined, args); }
     enterWith(store) {
       entered = true;
+      this.#disabled = false;
       internal.context = withStore(this, store);
     }
-    disable() { internal.context = withStore(this, undefined); }
+    disable() {
+      this.#disabled = true;
+      internal.context = withStore(this, undefined);
+    }
   }
 
   class AsyncResource {
@@ -108,10 +116,11 @@
     subscribe(handlers) { for (const kind of kinds) if (handlers[kind]) this[kind].subscribe(handlers[kind]); }
     unsubscribe(handlers) { return kinds.every((kind) => !handlers[kind] || this[kind].unsubscribe(handlers[kind])); }
     traceSync(f, context = {}, thisArg = undefined, ...args) {
+      return this.#trace(() => context.result = f.apply(thisArg, args), context);
+    }
+    #trace(f, context) {
       this.start.publish(context);
-      try {
-        return context.result = f.apply(thisArg, args);
-      } catch (e) {
+      try { return f(); } catch (e) {
         context.error = e;
         this.error.publish(context);
         throw e;
@@ -124,7 +133,7 @@
         this.asyncStart.publish(context);
         this.asyncEnd.publish(context);
       };
-      return Promise.resolve(this.traceSync(f, context, thisArg, ...args)).then(
+      return Promise.resolve(this.#trace(() => f.apply(thisArg, args), context)).then(
         (value) => { settled('result', value); return value; }, (e) => { settled('error', e); throw e; });
     }
   }

@@ -12,7 +12,8 @@
     if (v instanceof KeyObject) return v.export();
     throw internal.nodeWrongType(name, name === 'key' ? 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey' : 'of type string or an instance of Buffer, TypedArray, or DataView', v);
   };
-  const given = (b, encoding) => encoding === undefined || encoding === null || encoding === 'buffer' ? b : b.toString(encoding);
+  // An encoding that there is not counts as none.
+  const given = (b, encoding) => typeof encoding !== 'string' || !Buffer.isEncoding(encoding) ? b : b.toString(encoding);
   const call = (name, ...args) => internal.sync(name, ...args.map((a) => ArrayBuffer.isView(a) ? internal.bufferOf(a) : a));
   const answer = (name, ...args) => Buffer.from(call(name, ...args));
   const integer = (v, name, max) => {
@@ -108,13 +109,14 @@
     for (let i = 0; i < u.length; i += 65536) u.set(new Uint8Array(internal.sync('random', Math.min(65536, u.length - i))), i);
     return b;
   };
-  const randomInt = (min, max, done) => {
-    if (max === undefined || typeof max === 'function') { done = max; max = min; min = 0; }
+  const randomInt = (from, max, done) => {
+    if (max === undefined || typeof max === 'function') { done = max; max = from; from = undefined; }
+    const min = from ?? 0;
     if (!Number.isSafeInteger(min)) throw internal.nodeWrongType('min', 'a safe integer', min);
     if (!Number.isSafeInteger(max)) throw internal.nodeWrongType('max', 'a safe integer', max);
     const range = max - min;
     if (range <= 0) throw internal.nodeOutOfRange('max', `greater than the value of "min" (${min})`, max);
-    if (range > 2 ** 48 - 1) throw internal.nodeOutOfRange('max - min', '<= 281474976710655', range);
+    if (range > 2 ** 48 - 1) throw internal.nodeOutOfRange(from === undefined ? 'max' : 'max - min', '<= 281474976710655', range);
     const limit = 2 ** 48 - 2 ** 48 % range;
     let n;
     do n = randomBytes(6).readUIntBE(0, 6); while (n >= limit);

@@ -48,6 +48,7 @@
       return f.apply(emitter, args);
     };
     wrapped.listener = listenerOf(f);
+    define(wrapped, 'name', 'bound onceWrapper');
     return wrapped;
   };
 
@@ -101,7 +102,7 @@
       const awaited = type !== 'error' && captures.has(this);
       for (const f of listOf(this, type).slice()) {
         const value = f.apply(this, args);
-        if (awaited && typeof value?.then === 'function') value.then(undefined, captured(this, type, args));
+        if (awaited && typeof value?.then === 'function') value.then(undefined, (e) => { process.nextTick(captured(this, type, args), e); });
       }
       return true;
     },

@@ -230,7 +230,11 @@
   const { Writable } = modules.stream;
   class Gather extends Writable {
     #hash; #parts = [];
-    constructor(hash) { super(); hashOf(hash); this.#hash = hash; }
+    constructor(hash) {
+      super();
+      try { hashOf(hash); } catch { throw nodeError(TypeError, 'ERR_CRYPTO_INVALID_DIGEST', 'Invalid digest'); }
+      this.#hash = hash;
+    }
     update(data, encoding) { this.#parts.push(bytesOf(data, 'data', encoding)); return this; }
     _write(chunk, encoding, done) { this.update(chunk, encoding === 'buffer' ? undefined : encoding); done(); }
     take() { return [this.#hash, Buffer.concat(this.#parts)]; }

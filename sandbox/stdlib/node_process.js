@@ -27,6 +27,7 @@
   const later = (f, ms, value, options, repeat) => new Promise((resolve, reject) => {
     const signal = options?.signal;
     if (signal !== undefined && (signal === null || typeof signal !== 'object' || !('aborted' in signal))) throw internal.nodeWrongType('options.signal', 'an instance of AbortSignal', signal);
+    if (ms !== undefined && typeof ms !== 'number') throw internal.nodeWrongType('delay', 'of type number', ms);
     if (options?.ref !== undefined && typeof options.ref !== 'boolean') throw internal.nodeWrongType('options.ref', 'of type boolean', options.ref);
     if (signal?.aborted) throw internal.nodeAborted(signal);
     const id = setTimeout(() => { signal?.removeEventListener('abort', stop); resolve(value); }, ms);

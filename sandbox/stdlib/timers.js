@@ -98,6 +98,11 @@
   };
   // startTimer starts a timer for internal use. It caps the delay at 2^31-1 ms.
   internal.startTimer = (ms, fn) => add(fn, p.min(p.trunc(ms), 0x7fffffff), [], ms === 0 ? immediately : once);
+  // startIdleTimer starts one for which the run does not wait.
+  internal.startIdleTimer = (ms, fn) => {
+    const id = internal.startTimer(ms, fn);
+    host(op.clear, id, 1, 0);
+  };
   internal.setImmediate = (fn, args) => new Timeout(add(fn, 0, args, immediately), 0);
   internal.clearTimer = clear;
 

@@ -57,7 +57,7 @@
   // key is the argument that permits the library to call constructors that throw "Illegal constructor" for scripts.
   internal.key = { __proto__: null };
   internal.illegal = (key) => {
-    if (key !== internal.key) throw new p.TypeError('Illegal constructor');
+    if (key !== internal.key) throw internal.nodeError(p.TypeError, 'ERR_ILLEGAL_CONSTRUCTOR', 'Illegal constructor');
   };
 
   const { DOMException } = globalThis;
