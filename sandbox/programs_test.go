@@ -167,6 +167,9 @@ for (let n; (n = fs.readSync(0, b)) > 0;) out.push(b.toString('utf8', 0, n));
 out`, `"abc"`, `["ab","c"]`},
 		{"opened", "const fs = require('fs'), fd = fs.openSync('/dev/stdin'); [fs.readFileSync(fd, 'utf8'), " +
 			"fs.fstatSync(0).isFIFO(), fs.existsSync('/dev/stdin')]", `"ab"`, `["ab",true,true]`},
+		{"a stream after a file", `const text = require('fs').readFileSync(0, 'utf8'); let more = '';
+process.stdin.on('data', (d) => { more += d });
+await new Promise((r) => process.stdin.on('end', r)); return [text, more]`, `"ab"`, `["ab",""]`},
 		{"a stream of the path", `let s = '';
 for await (const d of require('fs').createReadStream('/dev/stdin', 'utf8')) s += d;
 s`, `"abc"`, `"abc"`},

@@ -111,6 +111,14 @@
       f.at = 0;
     });
   };
+  // takeInput returns what was not yet read of standard input, and takes it for read.
+  internal.takeInput = () => {
+    const f = open.get(0);
+    if (f === undefined) return Buffer.alloc(0);
+    const rest = contentOf(f).subarray(f.at);
+    f.at = contentOf(f).length;
+    return rest;
+  };
   let nextFd = 3;
   const opened = (fd, syscall) => {
     if (typeof fd !== 'number') throw internal.nodeWrongType('fd', 'of type number', fd);

@@ -19,8 +19,8 @@
       stdin = new Readable({ read() {
         if (given) return;
         given = true;
-        const text = internal.inputText();
-        if (text !== '') this.push(modules.buffer.Buffer.from(text));
+        const bytes = internal.takeInput();
+        if (bytes.length > 0) this.push(bytes);
         setImmediate(() => { this.push(null); });
       } });
       Object.assign(stdin, { fd: 0, setRawMode() { return stdin; }, ref() { return stdin; }, unref() { return stdin; } });

@@ -49,14 +49,14 @@ func (con Console) Paint(to io.Writer, colour, text string) string {
 	return t.colour + colour + "m" + text + t.colour + "0m"
 }
 
-// Piped reports whether r is a pipe or a file, and not a terminal.
+// Piped reports whether r is a pipe, a socket, as Node.js gives its child processes, or a file, and not a terminal.
 func Piped(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := f.Stat()
-	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0)
 }
 
 // OfGuests returns the writer for what guests print: unchanged in a pipe or a file, escaped on a terminal.
