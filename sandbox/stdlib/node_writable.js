@@ -285,13 +285,17 @@
     if (last !== null && typeof last === 'object' && typeof last.on !== 'function' && !isIterable(last)) options = list.pop();
     if (list.length < 2) throw nodeError(TypeError, 'ERR_MISSING_ARGS', 'The "streams" argument must be specified');
     let over = false, current, value;
-    const all = [];
+    // Functions get a signal that says that the pipeline is over.
+    const all = [], ending = new AbortController(), { signal } = options;
     const finish = (e) => {
       if (over) return;
       over = true;
+      signal?.removeEventListener('abort', stop);
+      ending.abort();
       if (e) for (const s of all) if (!s.destroyed) { s.on('error', () => {}); s.destroy(e); }
       done(e ?? undefined, value);
     };
+    const stop = () => finish(internal.nodeAborted(signal));
     let left = 0;
     const watch = (s, reads, writes) => {
       all.push(s);
@@ -301,7 +305,7 @@
     list.forEach((step, i) => {
       const first = i === 0, final = i === list.length - 1;
       if (typeof step === 'function') {
-        const out = step(current, { signal: options.signal });
+        const out = step(current, { signal: ending.signal });
         if (final && typeof out?.then === 'function') {
           left++;
           out.then((v) => { value = v; if (--left === 0) finish(); }, finish);
@@ -313,11 +317,13 @@
         return;
       }
       if (first) { current = step._r !== undefined || typeof step.pipe === 'function' ? step : Readable.from(step); watch(current, true, false); return; }
-      watch(step, !final, true);
-      current.pipe(step);
+      const end = !final || options.end !== false && step !== process.stdout && step !== process.stderr;
+      if (end) watch(step, !final, true);
+      current.pipe(step, { end });
       current = step;
     });
-    options.signal?.addEventListener('abort', () => finish(internal.nodeAborted(options.signal)), { once: true });
+    if (signal?.aborted) queueMicrotask(stop);
+    else signal?.addEventListener('abort', stop);
     return current;
   };
   const promises = {
