@@ -27,6 +27,8 @@ func TestEnds(t *testing.T) {
 			"null", "1 true\n", ""},
 		{"process.on('unhandledRejection', () => { throw new Error('again') }); Promise.reject(1); undefined", "", "",
 			"Error: again"},
+		{"process.stdout.write('begun '); process.on('exit', () => console.log('exit')); output = 1; " +
+			"await new Promise(() => {})", "", "begun exit\n", "the promise returned by the code never settles"},
 		{"for (let i = 0; i < 1e4; i++) Promise.reject(i)", "", "", "Error: 0"},
 		{"for (let i = 0; i < 1e5; i++) { const p = Promise.reject({ n: 'x'.repeat(1000) }); try { await p } catch {} }",
 			"null", "", ""},

@@ -117,8 +117,15 @@ func (r eventLoop) loop() error {
 		case rejected:
 		case r.stage.settled:
 			return nil
-		default:
-			return errNeverSettles
+		default: // listeners of the end are called and begun lines printed, and then it has failed
+			happened := r.stage.happened
+			r.stage.happened = false
+			if err := r.guest.end(happened); err != nil || r.stage.failed {
+				return err
+			}
+			if r.stage.done {
+				return errNeverSettles
+			}
 		}
 	}
 	return nil

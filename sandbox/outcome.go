@@ -49,7 +49,7 @@ func (r *run) classify(err error) error {
 			r.result.Error = exit.Error()
 		}
 	case errors.Is(err, errNeverSettles), errors.Is(err, errEngineEnded), errors.Is(err, journal.ErrDiverged):
-		r.result.Error = err.Error()
+		r.result.Error, r.result.Value = err.Error(), nil
 	case r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()):
 		r.result.Error, r.result.Cancelled = "cancelled", true
 		if errors.Is(err, context.DeadlineExceeded) {

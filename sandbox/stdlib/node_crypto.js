@@ -59,7 +59,7 @@
     }
     [inspects]() { return `${this.constructor.name} {\n  _options: undefined,\n  [Symbol(kHandle)]: ${this.constructor.name} {},\n  [Symbol(kState)]: { [Symbol(kFinalized)]: ${this.#done} }\n}`; }
     _transform(chunk, encoding, done) { this.update(chunk, encoding); done(); }
-    _flush(done) { this.push(this.digest()); done(); }
+    _flush(done) { this.push(finish(this, Buffer.concat(this.#parts))); done(); } // digest() still returns it
   };
   const noMethod = () => new Error('Digest method not supported');
   const noDigest = (name) => nodeError(TypeError, 'ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${name}`);

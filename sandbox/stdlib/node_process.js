@@ -121,15 +121,20 @@
       line = '';
       return begun;
     };
-    const write = (chunk) => {
-      line += typeof chunk === 'string' ? chunk : modules.buffer.Buffer.from(chunk).toString();
+    const write = (chunk, encoding) => {
+      const { Buffer } = modules.buffer;
+      if (chunk === null) throw nodeError(TypeError, 'ERR_STREAM_NULL_VALUES', 'May not write null values to stream');
+      if (typeof chunk !== 'string' && !ArrayBuffer.isView(chunk)) throw internal.nodeWrongType('chunk', 'of type string or an instance of Buffer, TypedArray, or DataView', chunk);
+      if (typeof encoding === 'string' && encoding !== 'buffer' && !Buffer.isEncoding(encoding)) throw nodeError(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${encoding}`);
+      line += typeof chunk !== 'string' ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString()
+        : typeof encoding === 'string' ? Buffer.from(chunk, encoding).toString() : chunk;
       flush(line.length > 65536);
     };
     writes[writes.length] = write;
     return Object.assign(Object.create(EventEmitter.prototype), {
-      writable: true,
+      writable: true, fd: isError ? 2 : 1, cork() {}, uncork() {},
       write(chunk, encoding, done) {
-        write(chunk);
+        write(chunk, encoding);
         const written = typeof encoding === 'function' ? encoding : done;
         if (typeof written === 'function') process.nextTick(written);
         return true;
