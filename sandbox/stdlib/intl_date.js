@@ -107,6 +107,7 @@
     } else {
       s.patterns = found.entry;
       s.abbreviations = intl.zoneAbbreviations[intl.base(found.asked)];
+      s.zones = s.abbreviations === undefined ? intl.dataOf('zone', found.asked) ?? undefined : undefined;
       s.cycle = hour12 ?? cycle;
       s.number = intl.dataOf('number', found.asked);
     }
@@ -122,10 +123,13 @@
   const fieldIndex = (f) => ((p.arrayIndexOf(weekdays, f.weekday) * 3 + p.arrayIndexOf(years, f.year)) * 5 + p.arrayIndexOf(months_, f.month)) * 3 + p.arrayIndexOf(years, f.day);
   // patternOf returns the pattern of a format, or undefined if the locale's patterns have none. cycle is what the guest asked
   // for: hour12 or hourCycle.
-  const patternOf = (s, data, cycle) => {
+  const patternOf = (s, data, cycle, point, zones) => {
     const f = s.fields, dated = (f.weekday ?? f.year ?? f.month ?? f.day) !== undefined, timed = (f.hour ?? f.minute ?? f.second) !== undefined;
-    if ((f.era ?? f.dayPeriod ?? f.fractionalSecondDigits) !== undefined || f.weekday === 'narrow' || f.month === 'narrow') return undefined;
+    const fraction = f.fractionalSecondDigits !== undefined;
+    if ((f.era ?? f.dayPeriod) !== undefined || fraction && (f.hour === undefined || f.second === undefined) || f.weekday === 'narrow' || f.month === 'narrow') return undefined;
     const zone = f.timeZoneName === undefined ? '' : timed ? ' \u0015' : ', \u0015'; // as English has it
+    const own = zones?.patterns[s.timeStyle === 'full' ? 3 : s.timeStyle !== undefined ? 2 : f.second !== undefined ? 1 : 0];
+    if (zone !== '' && zones !== undefined && (!timed || own === null)) return undefined;
     let day = -1, join = -1, time = -1;
     if (s.dateStyle !== undefined) {
       day = data.styles[p.arrayIndexOf(styles, s.dateStyle)];
@@ -138,23 +142,37 @@
     else if (timed && f.hour !== undefined && (f.second === undefined || f.minute !== undefined)) {
       const more = f.minute === undefined ? 0 : (f.second === undefined ? 1 : 2) + (f.minute === '2-digit' ? 2 : 0);
       const clock = cycle === undefined ? 0 : cycle === true || cycle === 'h11' || cycle === 'h12' ? 1 : 2;
-      const two = f.hour === '2-digit' || zone !== '' && data.cycle === 'h23' && clock === 0 && f.second === undefined;
+      const two = f.hour === '2-digit' || zone !== '' && zones === undefined && data.cycle === 'h23' && clock === 0 && f.second === undefined;
       if (two && zone !== '' && more === 0) return undefined; // "15h GMT", and other forms of its own
       time = data.times[(two ? 15 : 0) + more * 3 + clock];
     }
     if (zone !== '' && timed && f.weekday !== undefined && (f.year ?? f.month ?? f.day) === undefined) return undefined;
     if (dated && day < 0 || timed && time < 0 || dated && timed && join < 0) return undefined;
-    if (!dated || !timed) return data.patterns[dated ? day : time] + zone;
-    const pieces = data.joins[join], at = p.indexOf(pieces, '\u0013'), d = data.patterns[day], t = data.patterns[time];
+    let t = timed ? data.patterns[time] : '';
+    if (zone !== '' && zones !== undefined && f.hour === 'numeric' && s.timeStyle === undefined) {
+      const wide = zones.hours[(f.second === undefined ? 0 : 2) + (cycle === false || cycle === 'h23' ? 1 : 0)];
+      t = swap(t, wide ? '\u000e' : '\u000f', wide ? '\u000f' : '\u000e');
+    }
+    if (fraction) t = swap(t, '\u0011', `\u0011${point}\u0016`);
+    if (zone !== '') t = zones !== undefined ? swap(own, '\u0014', t) : dated && timed ? t : t + zone;
+    if (!dated || !timed) return dated ? data.patterns[day] + t : t;
+    const pieces = data.joins[join], at = p.indexOf(pieces, '\u0013'), d = data.patterns[day];
     const other = p.indexOf(pieces, '\u0014');
     return (at < other ? p.slice(pieces, 0, at) + d + p.slice(pieces, at + 1, other) + t + p.slice(pieces, other + 1)
-      : p.slice(pieces, 0, other) + t + p.slice(pieces, other + 1, at) + d + p.slice(pieces, at + 1)) + zone;
+      : p.slice(pieces, 0, other) + t + p.slice(pieces, other + 1, at) + d + p.slice(pieces, at + 1)) + (zones === undefined ? zone : '');
+  };
+  // swap returns text with by in the place of old, if it has that.
+  const swap = (text, old, by) => {
+    const at = p.indexOf(text, old);
+    return at < 0 ? text : p.slice(text, 0, at) + by + p.slice(text, at + 1);
   };
   const patternsFor = (s, tag, cycle) => {
-    const zone = s.fields.timeZoneName;
-    if (zone !== undefined && (zone === 'shortGeneric' || intl.zoneAbbreviations[intl.base(tag)] === undefined)) return undefined;
-    const data = intl.dataOf('date', tag);
-    return data !== undefined && data !== null && patternOf(s, data, cycle) !== undefined ? data : undefined;
+    const zone = s.fields.timeZoneName, english = intl.zoneAbbreviations[intl.base(tag)] !== undefined;
+    const zones = zone === undefined || english ? undefined : intl.dataOf('zone', tag);
+    if (zone !== undefined && (zone === 'shortGeneric' || !english && (!zones || zone === 'longGeneric' || zone === 'long' && s.timeZone !== 'UTC'))) return undefined;
+    const data = intl.dataOf('date', tag), { point } = intl.dataOf('number', tag) ?? { __proto__: null };
+    if (s.fields.fractionalSecondDigits !== undefined && point === undefined) return undefined;
+    return data !== undefined && data !== null && patternOf(s, data, cycle, point, zones) !== undefined ? data : undefined;
   };
   // patternParts formats a time by the host's patterns: see locales.mjs. A range may need a pattern that the locale lacks; it
   // then has the date alone in figures.
@@ -164,7 +182,7 @@
   };
   const listed = { __proto__: null, '\u0007': 'month', '\u0008': 'weekday', '\u0012': 'dayPeriod' };
   const patternParts = (s, c) => {
-    const data = s.patterns, pattern = patternOf(s, data, s.cycle) ?? data.patterns[data.styles[3]], values = { __proto__: null }, digits = s.number?.digits;
+    const data = s.patterns, pattern = patternOf(s, data, s.cycle, s.number?.point, s.zones) ?? data.patterns[data.styles[3]], values = { __proto__: null }, digits = s.number?.digits;
     const figure = (type, value) => {
       let text = value;
       if (digits !== undefined) {
@@ -184,6 +202,7 @@
     values['\u000f'] = figure('hour', two(h));
     values['\u0010'] = figure('minute', two(c.minute));
     values['\u0011'] = figure('second', two(c.second));
+    if (s.fields.fractionalSecondDigits !== undefined) values['\u0016'] = figure('fractionalSecond', fractionText(s, c));
     if (s.fields.timeZoneName !== undefined) values['\u0015'] = [intl.part('timeZoneName', zoneText(s, c))];
     let rest = '';
     for (let i = 0; i < pattern.length; i++) { // the character of a list goes, that of its name stays
@@ -211,6 +230,7 @@
     for (const name in utc) c[name] = utc[name](d);
     return c;
   };
+  const fractionText = (s, c) => p.slice(p.padStart(`${c.ms}`, 3, '0'), 0, s.fields.fractionalSecondDigits);
   const two = (n) => p.padStart(`${n}`, 2, '0');
   const offsetText = (seconds, long) => {
     const a = p.abs(seconds), h = p.floor(a / 3600), m = p.floor(a % 3600 / 60);
@@ -218,8 +238,20 @@
   };
   // Ireland's winter is daylight saving time in the time zone database, and standard time in English.
   const inverse = { __proto__: null, 'Europe/Dublin': true, Eire: true };
+  // foreignZone names a zone by the locale's patterns.
+  const foreignZone = ({ zones, timeZone }, c, how) => {
+    if (timeZone === 'UTC' && (how === 'short' || how === 'long')) return zones.utc[how === 'long' ? 0 : 1];
+    const known = how === 'short' ? intl.zoneNames[timeZone] : undefined;
+    const name = known === undefined ? undefined : zones.names[known[c.daylight !== (inverse[timeZone] === true) ? 'longDaylight' : 'long']];
+    if (name !== undefined) return name;
+    const long = how === 'longOffset', [none, ahead, aheadEnd, behind, behindEnd, point] = zones.offsets[long ? 1 : 0];
+    const a = p.abs(c.offset), h = p.floor(a / 3600), m = p.floor(a % 3600 / 60), hours = long ? two(h) : `${h}`;
+    if (a === 0) return none;
+    return (c.offset < 0 ? behind : ahead) + hours + (long || m > 0 ? point + two(m) : '') + (c.offset < 0 ? behindEnd : aheadEnd);
+  };
   const zoneText = (s, c) => {
     const how = s.fields.timeZoneName, long = p.startsWith(how, 'long');
+    if (s.zones !== undefined) return foreignZone(s, c, how);
     const generic = how === 'shortGeneric' || how === 'longGeneric';
     if (s.timeZone === 'UTC' && (how === 'short' || how === 'long')) return long ? 'Coordinated Universal Time' : 'UTC';
     const known = how === 'shortOffset' || how === 'longOffset' ? undefined : intl.zoneNames[s.timeZone];
@@ -346,7 +378,7 @@
     }
     if (f.fractionalSecondDigits !== undefined) {
       join(out, '.');
-      add(out, 'fractionalSecond', p.slice(p.padStart(`${c.ms}`, 3, '0'), 0, f.fractionalSecondDigits));
+      add(out, 'fractionalSecond', fractionText(s, c));
     }
     if (f.hour === undefined && f.dayPeriod !== undefined) {
       join(out, ' ');

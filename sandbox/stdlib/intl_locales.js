@@ -4,7 +4,7 @@
   'use strict';
   const { p, intl } = internal;
   const kept = { __proto__: null };
-  // dataOf returns the patterns of a kind (plural, list, relative, number or date) for a canonical tag, or undefined.
+  // dataOf returns the patterns of a kind (plural, list, relative, number, date or zone) for a canonical tag, or undefined.
   const dataOf = intl.dataOf = (kind, tag) => {
     const key = `${kind} ${intl.base(tag)}`;
     if (key in kept) return kept[key];

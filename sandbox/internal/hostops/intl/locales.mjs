@@ -214,7 +214,41 @@ const date = (locale) => {
   return out;
 };
 
-const kinds = { plural, list, relative, number, date };
+// zone reads how a locale that has the digits of English writes time zones: patterns of a time with hours and minutes, with seconds,
+// and of the styles long and full, in which \u0014 is the time and \u0015 the zone; whether a numeric hour beside a zone has two digits, with and without
+// seconds and with 24 hours; offsets from UTC; the names of UTC; and the abbreviations of other zones, by their English names.
+const zone = (locale) => {
+  const { calendar, numberingSystem } = new Intl.DateTimeFormat(locale).resolvedOptions();
+  if (calendar !== 'gregory' || numberingSystem !== 'latn' || locale === 'en' || locale.startsWith('en-')) return undefined;
+  const dates = [new Date(Date.UTC(2025, 0, 15, 3, 7, 9)), new Date(Date.UTC(2025, 6, 15, 3, 7, 9))];
+  const name = (timeZone, timeZoneName, when = dates[0], tag = locale) => valueOf(new Intl.DateTimeFormat(tag, { timeZone, timeZoneName }).formatToParts(when), 'timeZoneName');
+  const pattern = (options, more) => {
+    const text = (parts) => parts.map(({ type, value }) => type === 'timeZoneName' ? '\u0015' : value).join('').replaceAll('\u202f', ' ');
+    const read = (all) => text(new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...all }).formatToParts(dates[0]));
+    const time = read(options), zoned = read({ ...options, ...more });
+    return zoned.includes(time) ? zoned.replace(time, '\u0014') : null;
+  };
+  const named = { timeZoneName: 'short' }, time = { hour: '2-digit', minute: '2-digit' };
+  const hours = [{}, { second: '2-digit' }].flatMap((more) => [{}, { hour12: false }].map((cycle) => {
+    const parts = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', hour: 'numeric', minute: '2-digit', ...more, ...cycle, ...named }).formatToParts(dates[0]);
+    return valueOf(parts, 'hour').length === 2;
+  }));
+  // the text of no offset, what is around the hours ahead of UTC and behind it, and what is between hours and minutes
+  const offsets = ['shortOffset', 'longOffset'].map((how) => {
+    const around = (zone) => name(zone, how).split(/0?1(?:\D00)?/);
+    return [name('Africa/Abidjan', how), ...around('Etc/GMT-1'), ...around('Etc/GMT+1'), /5(.*)30/.exec(name('Asia/Kolkata', how))[1]];
+  });
+  if (offsets.some((list) => list.length !== 6)) throw new Error(`offsets of ${locale}: ${JSON.stringify(offsets)}`);
+  const names = {};
+  for (const timeZone of Intl.supportedValuesOf('timeZone')) for (const when of dates) {
+    const english = name(timeZone, 'long', when, 'en'), short = name(timeZone, 'short', when);
+    if (!english.startsWith('GMT') && short !== name(timeZone, 'shortOffset', when)) names[english] ??= short;
+  }
+  const styled = ['long', 'full'].map((timeStyle) => pattern({ timeStyle: 'medium' }, { timeStyle }));
+  return { patterns: [pattern(time, named), pattern({ ...time, second: '2-digit' }, named), styled[0], styled[1] ?? styled[0]], hours, offsets, utc: [name('UTC', 'long'), name('UTC', 'short')], names };
+};
+
+const kinds = { plural, list, relative, number, date, zone };
 for (const [kind, read] of Object.entries(kinds)) {
   const seen = {}, first = {};
   const parentOf = (locale) => { // the chain that the reader follows: it removes subtags from the end
