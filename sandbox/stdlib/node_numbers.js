@@ -31,7 +31,7 @@
     });
     define(proto, 'write' + name, function (value, offset = 0) {
       if (big) {
-        if (typeof value !== 'bigint') throw wrongType('value', 'of type bigint', value);
+        if (typeof value !== 'bigint') throw new TypeError('Cannot mix BigInt and other types, use explicit conversions');
         if (value < min || value > max) throw outOfRange('value', min === 0n ? '>= 0n and < 2n ** 64n' : '>= -(2n ** 63n) and < 2n ** 63n', value);
       } else value = +value;
       set.call(dataView(this), place(this, offset, width), value, little);

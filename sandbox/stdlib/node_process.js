@@ -16,6 +16,7 @@
     unref() { this.#timeout.unref(); return this; }
     [Symbol.dispose]() { clearTimeout(this.#timeout); }
   }
+  internal.isImmediate = (v) => timeoutOf(v) !== undefined;
   const setImmediate = function setImmediate(f, ...args) {
     if (typeof f !== 'function') throw internal.nodeWrongType('callback', 'of type function', f);
     return new Immediate(internal.setImmediate(f, args));

@@ -37,7 +37,7 @@
 
   // active reports whether a value is a timer, stream or other emitter. Code that ends with stream.on(…) has no result
   // yet and continues until nothing is pending.
-  const active = (v) => internal.isTimeout(v) || internal.isEmitter !== undefined && internal.isEmitter(v);
+  const active = (v) => internal.isTimeout(v) || internal.isImmediate?.(v) || internal.isEmitter !== undefined && internal.isEmitter(v);
 
   // handled reports whether the code itself handles an error that ends it. If not, the run fails.
   const handled = (e, origin = 'uncaughtException') => {
