@@ -66,6 +66,22 @@ func meansNothing(e js.IExpr) bool {
 	return false
 }
 
+// telling are methods that return whether an event had listeners, or whether a stream has room.
+var telling = map[string]bool{"emit": true, "dispatchEvent": true, "write": true, "push": true}
+
+// behind returns what follows an expression whose value is kept: code that ends with a call of a method that tells such
+// a thing has no result, and so goes on until nothing is pending.
+func behind(e js.IExpr) string {
+	if call, ok := e.(*js.CallExpr); ok {
+		if d, ok := call.X.(*js.DotExpr); ok {
+			if member, ok := d.Y.(js.LiteralExpr); ok && telling[string(member.Data)] {
+				return "\n;if (typeof $airlock === 'boolean') $airlock = void 0"
+			}
+		}
+	}
+	return ""
+}
+
 // writesOutput reports whether e is process.stdout.write or process.stderr.write.
 func writesOutput(e js.IExpr) bool {
 	d, ok := e.(*js.DotExpr)

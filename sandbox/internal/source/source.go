@@ -132,7 +132,7 @@ func (s *Source) shape(code string) {
 	}
 	if !s.isStep() && !needsLowering(code) {
 		if at, e, ok := startByTokens(code); ok && !meansNothing(e) {
-			s.wrap(code[:at], keep, code[at:])
+			s.wrap(code[:at], keep, code[at:]+behind(e))
 			return
 		}
 	}
@@ -159,7 +159,7 @@ func (s *Source) shapeByTree(code string) {
 			if e := expressionOf(last); e != nil && !meansNothing(e) {
 				if at, ok := start(code, n); ok {
 					s.Called = n == 1 && isFunction(e)
-					s.wrap(code[:at], keep, code[at:])
+					s.wrap(code[:at], keep, code[at:]+behind(e))
 					return
 				}
 			}
