@@ -151,10 +151,18 @@
   internal.writeOutput = (isError, chunk) => writes[isError ? 1 : 0](chunk);
   internal.flushOutput = () => { for (let i = 0; i < outputs.length; i++) outputs[i](true); };
 
+  // environment returns an object whose values are text.
+  const environment = () => new Proxy({}, {
+    set(o, name, value) {
+      if (typeof name === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
+      o[name] = `${value}`;
+      return true;
+    },
+  });
   const process = Object.assign(Object.create(EventEmitter.prototype), {
     title: 'airlock', pid: 1, ppid: 0, platform: 'linux', arch: 'x64', execPath: '/airlock', execArgv: [], argv: ['/airlock', '/script.js'], argv0: 'airlock', exitCode: undefined,
     version: 'v22.0.0', versions: { node: '22.0.0', quickjs: internal.engineVersion, airlock: '1' }, release: { name: 'node' }, config: { variables: {} }, features: {},
-    env: {},
+    env: environment(),
     stdout: output(false), stderr: output(true),
     cwd: () => '/', chdir: refuse('chdir'), umask: () => 18, uptime: () => milliseconds() / 1000, hrtime,
     exit, abort: () => reallyExit(134), reallyExit, kill: refuse('kill'), binding: refuse('binding'), dlopen: refuse('dlopen'), setuid: refuse('setuid'),
