@@ -14,6 +14,9 @@ import (
 // around bounds the code that is read before and after a position, in bytes.
 const around = 512
 
+// parseWork is what esbuild's parser costs for the shortest code.
+const parseWork = 1 << 16
+
 const (
 	nativeFrame   = " (native)" // ends the frame of a native function
 	evaluatedFile = "<input>:"  // begins the position in code that the program evaluates
@@ -49,8 +52,9 @@ func (s *Source) Word(head, frames string) (message string, work int, ok bool) {
 	work += len(first)
 	if evaluated {
 		if code, known := wording.Evaluated(place); known && !tooDeep(code) {
+			work += parseWork + 64*len(code)
 			if said := ofEvaluated(message, cmp.Or(worded, message), code); said != message {
-				return said, work + len(code), true
+				return said, work, true
 			}
 		}
 	}
@@ -60,7 +64,8 @@ func (s *Source) Word(head, frames string) (message string, work int, ok bool) {
 // ofEvaluated returns V8's message for an error that the engine found in code which the program evaluates, where worded
 // is what the engine's message alone tells.
 func ofEvaluated(message, worded, code string) string {
-	out := api.Transform(code, api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
+	out := api.Transform(code,
+		api.TransformOptions{Loader: api.LoaderJS, Target: api.ESNext, LogLevel: api.LogLevelSilent})
 	if importing.MatchString(code) {
 		return "Cannot use import statement outside a module"
 	}

@@ -117,8 +117,8 @@ var (
 	labelled   = lazyregexp.New(`^There is no containing label named "(.*)"$`)
 	ofClass    = lazyregexp.New(`^Private name "(.*)" must be declared in an enclosing class$`)
 	unlike     = lazyregexp.New(`^Expected (.*) but found |^Unexpected `)
-	terse      = lazyregexp.New(`^expecting |^variable name expected$|^invalid switch statement$|^invalid property name$|` +
-		`^missing formal parameter$`)
+	terse      = lazyregexp.New(`^expecting |^variable name expected$|^invalid switch statement$|` +
+		`^invalid property name$|^missing formal parameter$`)
 	firstWord = lazyregexp.New(`^[\pL_$][\pL\pN_$]*`)
 	callee    = lazyregexp.New(`([\pL\pN_$]+|[)\]])\s*$`)
 	formal    = lazyregexp.New(`\bfunction\s*\*?\s*[\pL\pN_$]*\s*$`)

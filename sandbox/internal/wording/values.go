@@ -322,7 +322,7 @@ func (t *thrown) ofMethod() (string, bool) {
 	return "Method " + method + " called on incompatible receiver " + t.receiver("#<"+class+">"), true
 }
 
-// receiver returns the value that a native function was called on, where other is most likely what a member is called on.
+// receiver returns the value that a native function was called on: other if it was called as a member.
 func (t *thrown) receiver(other string) string {
 	switch {
 	case t.borrow:

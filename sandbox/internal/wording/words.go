@@ -150,8 +150,9 @@ var (
 	elements    = lazyregexp.New(`^[\pL_$][\pL\pN_$]*\(\s*(?:async\s*)?\(\s*\[`)
 	inherits    = lazyregexp.New(`\bextends\s+`)
 	entriesOf   = lazyregexp.New(`^for\s*\(\s*(?:const|let|var)\s*\[[^\]]*\]\s*of\s*\[`)
-	ofArrays    = lazyregexp.New(`(?:\bArray\.prototype|\[\])\.(?:concat|indexOf|filter|find\w*|forEach|map|reduce\w*|some|every)\.$`)
-	iterates    = lazyregexp.New(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
+	ofArrays    = lazyregexp.New(`(?:\bArray\.prototype|\[\])\.` +
+		`(?:concat|indexOf|filter|find\w*|forEach|map|reduce\w*|some|every)\.$`)
+	iterates = lazyregexp.New(`^(?:(?:const|let|var)\s*\[[^=]*\]\s*=\s*|for\b[^;\n]*?\bof\s+)`)
 )
 
 // inBrackets matches a class of characters.
