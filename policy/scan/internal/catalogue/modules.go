@@ -97,7 +97,9 @@ func modules() map[string]*Symbol {
 	http2 := sockets("http2", "connect", "createServer")
 	http2.Members["constants"] = &Symbol{Name: "http2.constants"}
 	os := all("os", threat.EnvironmentAccess, group("os.", plain, "EOL", "constants", "devNull"))
-	worker := Symbol{Name: "Worker", Category: threat.CodeInjection, Power: EvalPower, OnUse: true, Role: RoleWorker}
+	// No guest has a second thread, so a Worker is only an attempt.
+	worker := Symbol{Name: "Worker", Category: threat.CodeInjection, Power: EvalPower, OnUse: true, Role: RoleWorker,
+		Foreign: true}
 	return map[string]*Symbol{
 		"fs": fs, "fs/promises": promises, "child_process": childProcess, "vm": vm, "http": web("http"),
 		"https": web("https"),

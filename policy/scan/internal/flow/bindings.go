@@ -123,7 +123,7 @@ func (w *walker) funcDecl(d *js.FuncDecl) *value {
 func (w *walker) body(f *function, params js.Params, list []js.IStmt, this *value) {
 	w.facts.Metrics.FunctionCount++
 	outer := *w.scope
-	w.scope.frame, w.scope.loops, w.scope.endless, w.scope.fallback, w.scope.quiet = f, 0, 0, 0, false
+	w.scope.frame, w.scope.loops, w.scope.endless, w.scope.quiet = f, 0, 0, false // what stands in stays so inside
 	w.scope.region = nil
 	if this != nil {
 		w.scope.this = this
@@ -138,8 +138,8 @@ func (w *walker) body(f *function, params js.Params, list []js.IStmt, this *valu
 	}
 	w.block(list)
 	w.scope.branch--
-	w.scope.frame, w.scope.this, w.scope.loops, w.scope.endless, w.scope.fallback, w.scope.quiet = outer.frame, outer.this,
-		outer.loops, outer.endless, outer.fallback, outer.quiet
+	w.scope.frame, w.scope.this, w.scope.loops, w.scope.endless, w.scope.quiet = outer.frame, outer.this, outer.loops,
+		outer.endless, outer.quiet
 	w.scope.region = outer.region
 }
 

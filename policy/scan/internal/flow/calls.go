@@ -2,6 +2,7 @@ package flow
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/tdewolff/parse/v2/js"
 
@@ -25,7 +26,9 @@ type call struct {
 	// method marks a call whose third argument is the descriptor of a method, such as {value() {…}}.
 	method bool
 	// mixed marks a call of what may also be a function of the code itself.
-	mixed    bool
+	mixed bool
+	// arrives marks a call whose last argument the code awaits or gets from the caller.
+	arrives  bool
 	template *value // the text of a tagged template
 	depth    int
 }
@@ -179,13 +182,15 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 	cs.findings.aims(s, c)
 	cs.file(s, c)
 	switch {
-	case s.BuildsCode() && cs.scope.fallback > 0 && cs.idle(c):
+	case s.BuildsCode() && cs.scope.fallback > 0 && cs.idle(c), s.Role == catalogue.RoleEval && cs.onlyLoads(c):
 		cs.findings.idle(s, c.at)
 	case s.Category == threat.CommandExecution && s.Role == catalogue.NoRole:
 		cs.command(s, c)
 	case !s.OnUse, s.Role == catalogue.RoleBinding && harmlessBinding(c.arg(0)):
 	case s.Role == catalogue.RoleBinding:
 		cs.command(s, c)
+	case s.Role == catalogue.RoleFunction:
+		cs.findings.generates(s, c.at, cs.generated(c))
 	default:
 		cs.findings.found(s, c.at)
 	}
@@ -267,15 +272,62 @@ func (cs *calls) replaces(s *catalogue.Symbol, c call) {
 // idle reports whether the code that a call of Function or eval runs does nothing but find the global object or a
 // prototype.
 func (cs *calls) idle(c call) bool {
-	if len(c.args) != 1 {
+	if len(c.args) == 0 {
 		return false
 	}
-	text, ok := cs.values.textOf(c.arg(0))
+	for _, a := range c.args[:len(c.args)-1] { // the parameters; a default may run code
+		if name, ok := cs.values.textOf(a); !ok || strings.Contains(name, "=") {
+			return false
+		}
+	}
+	text, ok := cs.values.textOf(c.arg(len(c.args) - 1))
 	return ok && len(text) < 80 && idleCode.MatchString(text)
 }
 
 var idleCode = regexp.MustCompile(`^\s*(((return\s+)?this|return\s+(async )?function ?\*? ?\(\) ?\{ ?\}(\(\))?)` +
 	`\s*;?)?\s*$`)
+
+// onlyLoads reports whether eval gets nothing but require, or a module without powers in place of what may be missing.
+// Libraries hide modules from bundlers this way. What the code does with require is followed.
+func (cs *calls) onlyLoads(c call) bool {
+	text, ok := cs.values.textOf(c.arg(0))
+	if !ok || len(text) > 80 {
+		return false
+	}
+	loaded := loadingCode.FindStringSubmatch(text)
+	return loaded != nil && (loaded[1] == "" || cs.scope.fallback > 0 && catalogue.IsPowerless(loaded[1]))
+}
+
+var loadingCode = regexp.MustCompile(`^\s*require(?:\(\s*["'](?:node:)?([\w/]+)["']\s*\)(?:\.\w+)*)?\s*;?\s*$`)
+
+// generated reports whether a call of Function makes a function with parameters of text that the code puts together, as
+// libraries do of schemas and templates. Attacks run a text that they have, decode, receive or are given.
+func (cs *calls) generated(c call) bool {
+	if len(c.args) < 2 || c.arrives || c.template != nil {
+		return false
+	}
+	text := c.arg(len(c.args) - 1)
+	if text == nil && !cs.program.dynamicKey {
+		cs.program.again, cs.program.dynamicKey = true, true // the next walk may know the text
+	}
+	for v := text; v != nil; v = v.alt {
+		if v.decoded || v.coded || powerfulCode.MatchString(v.text) {
+			return false
+		}
+		switch {
+		case v.kind == kindPartial, v.kind == kindText && v.text == "":
+		case v.kind != kindText, text.alt == nil, mayCall(statementWords.ReplaceAllString(v.text, "")):
+			return false
+		}
+	}
+	return true
+}
+
+// statementWords matches the words of statements with the parenthesis behind them.
+var statementWords = regexp.MustCompile(`\b(if|for|while|switch|catch|return)\s*\(`)
+
+// powerfulCode matches text in which code gets at the host.
+var powerfulCode = regexp.MustCompile(`\b(process|require|import|constructor|globalThis|module)\b`)
 
 // harmlessBinding reports whether an argument of process.binding names one that libraries look for, and that starts
 // nothing and opens no file.
@@ -441,10 +493,14 @@ func (cs *calls) invokeMethod(m *value, c call) *value {
 	return nil
 }
 
-// inspects reports whether v is a method of Object.prototype that neither calls its receiver nor returns it.
+// inspects reports whether v is a method of Object.prototype, or toString of a function, that neither calls its receiver
+// nor returns it.
 func (v *value) inspects() bool {
-	if v.kind != kindMethod || v.of == nil || v.of.kind != kindPrototype {
+	if v.kind != kindMethod || v.of == nil {
 		return false
+	}
+	if v.of.kind != kindPrototype {
+		return v.text == "toString" && v.of.callableKind()
 	}
 	switch v.text {
 	case "toString", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable":

@@ -166,3 +166,36 @@ func (h *host) isOutside(e js.IExpr) bool {
 	}
 	return false
 }
+
+// arrives reports whether the last of some arguments holds what the caller passes in, or what the code awaits.
+func (h *host) arrives(args []js.Arg) bool {
+	return len(args) > 0 && h.holdsOutside(args[len(args)-1].Value, maxOutsideDepth)
+}
+
+// maxOutsideDepth bounds the expressions in which holdsOutside looks.
+const maxOutsideDepth = 8
+
+func (h *host) holdsOutside(e js.IExpr, depth int) bool {
+	if depth == 0 || !h.budget.Take(cost.ValueWork) {
+		return true
+	}
+	depth--
+	switch x := e.(type) {
+	case *js.GroupExpr:
+		return h.holdsOutside(x.X, depth)
+	case *js.UnaryExpr:
+		return x.Op == js.AwaitToken || h.holdsOutside(x.X, depth)
+	case *js.BinaryExpr:
+		return h.holdsOutside(x.X, depth) || h.holdsOutside(x.Y, depth)
+	case *js.CondExpr:
+		return h.holdsOutside(x.X, depth) || h.holdsOutside(x.Y, depth)
+	case *js.TemplateExpr:
+		return slices.ContainsFunc(x.List, func(p js.TemplatePart) bool { return h.holdsOutside(p.Expr, depth) })
+	case *js.CallExpr:
+		return h.holdsOutside(x.X, depth) ||
+			slices.ContainsFunc(x.Args.List, func(a js.Arg) bool { return h.holdsOutside(a.Value, depth) })
+	case *js.DotExpr:
+		return h.holdsOutside(x.X, depth)
+	}
+	return h.isOutside(e)
+}

@@ -37,6 +37,7 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 	at := ex.cursor.at
 	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
 	if len(e.Args.List) > 0 {
+		c.arrives = ex.host.arrives(e.Args.List)
 		c.foreign, c.outside = isForeign(e.Args.List[0].Value), ex.host.isOutside(e.Args.List[0].Value)
 		c.passed = len(e.Args.List) == 2 && isArguments(e.Args.List[1].Value)
 		c.method = len(e.Args.List) == 3 && isMethod(e.Args.List[2].Value)
@@ -66,7 +67,7 @@ func (ex *expressions) construct(e *js.NewExpr) *value {
 	callee := ex.loud(e.X)
 	c := call{at: ex.cursor.at, isNew: true}
 	if e.Args != nil {
-		c.args = ex.args(e.Args.List)
+		c.args, c.arrives = ex.args(e.Args.List), ex.host.arrives(e.Args.List)
 	}
 	v := ex.calls.invoke(callee, c)
 	ex.cursor.at = c.at

@@ -16,6 +16,8 @@ type findings struct {
 	hits   []Hit
 	seen   map[hitKey]int // the index in hits
 	count  map[hitClass]int
+	// generated has the places that call Function, and whether all calls there get text that the code puts together.
+	generated map[int]bool
 	// uses are the places that call a symbol; hostile holds the commands that attacks feed, mentioned the symbols found.
 	uses               map[*catalogue.Symbol][]any
 	hostile, mentioned map[*catalogue.Symbol]bool
@@ -57,6 +59,8 @@ type Hit struct {
 	Vain bool
 	// Extends marks a change that only gives the prototype of a built-in class a new method, as libraries do.
 	Extends bool
+	// Generated marks code that Function makes of parameters and of text that the code puts together, as libraries do.
+	Generated bool
 	// InFile reports that the source is a file beside the code.
 	InFile bool
 	symbol *catalogue.Symbol
@@ -136,6 +140,22 @@ func (f *findings) compiles(s *catalogue.Symbol, offset int, mixed bool) {
 func (f *findings) extends(offset, hits int, extends bool) {
 	if i, ok := f.seen[hitKey{threat.PrototypePollution, offset}]; ok {
 		f.hits[i].Extends = extends && (i >= hits || f.hits[i].Extends)
+	}
+}
+
+// generates records the call of Function, and whether all such calls at the place only get text that the code
+// puts together.
+func (f *findings) generates(s *catalogue.Symbol, offset int, generated bool) {
+	f.found(s, offset)
+	if f.generated == nil {
+		f.generated = map[int]bool{}
+	}
+	if earlier, ok := f.generated[offset]; ok {
+		generated = generated && earlier
+	}
+	f.generated[offset] = generated
+	if i, ok := f.seen[hitKey{threat.CodeInjection, offset}]; ok {
+		f.hits[i].Generated = generated
 	}
 }
 

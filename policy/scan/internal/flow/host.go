@@ -118,6 +118,9 @@ func (h *host) memberOf(b *value, name string, at int, plain bool) *value {
 		if plain || name == "constructor" {
 			return h.memberOfUnknown(name)
 		}
+		if name == "eval" { // it counts where it is called
+			return symbolValue(h.cat.ListedEval)
+		}
 		return h.global(name, at)
 	case kindSymbol:
 		return h.memberOfSymbol(b, name, at)

@@ -12,7 +12,7 @@ func (ex *expressions) array(e *js.ArrayExpr) *value {
 	out := &object{}
 	start := ex.cursor.offset
 	for _, el := range e.List {
-		v := ex.expr(el.Value)
+		v := ex.kept(el.Value)
 		if el.Spread {
 			if v != nil && v.kind == kindArray && len(out.elems)+len(v.obj.elems) <= maxElements &&
 				ex.budget.Take(len(v.obj.elems)) {
@@ -69,7 +69,7 @@ func (ex *expressions) object(e *js.ObjectExpr) *value {
 		if p.Init != nil {
 			v = ex.values.either(v, ex.expr(p.Init))
 		}
-		if known && key == "__proto__" && !shorthand && !isNull(p.Value) {
+		if known && key == "__proto__" && !shorthand && !isNothing(p.Value) {
 			ex.facts.Flags.HasProtoAccess = true
 			if !ex.scope.quiet && p.Name.Computed != nil { // plainly it names the prototype of the new object
 				ex.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", at,
@@ -83,7 +83,7 @@ func (ex *expressions) object(e *js.ObjectExpr) *value {
 	return out
 }
 
-// kept walks the value of a property. A table of built-in functions that lists eval does not call it.
+// kept walks the value of a property or of an element. A table of built-in functions that lists eval does not call it.
 func (ex *expressions) kept(e js.IExpr) *value {
 	if v, ok := e.(*js.Var); ok && resolved(v).Decl == js.NoDecl && string(v.Data) == "eval" {
 		if eval := ex.cat.Globals["eval"]; ex.compared(e).holds(symbolValue(eval)) {
@@ -95,7 +95,13 @@ func (ex *expressions) kept(e js.IExpr) *value {
 	return ex.expr(e)
 }
 
-func isNull(e js.IExpr) bool {
+// isNothing reports whether an expression is null or void 0, which change no object.
+func isNothing(e js.IExpr) bool {
+	if u, ok := e.(*js.UnaryExpr); ok && u.Op == js.VoidToken {
+		e = u.X
+		l, ok := e.(*js.LiteralExpr)
+		return ok && l.TokenType != js.StringToken
+	}
 	l, ok := e.(*js.LiteralExpr)
 	return ok && l.TokenType == js.NullToken
 }

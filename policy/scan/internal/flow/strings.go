@@ -20,6 +20,9 @@ const maxNestedScans = 32
 // smuggled marks an object that has a key that reaches a prototype. It is harmless until it is merged into another.
 const smuggled = "smuggled"
 
+// mayCall reports whether code may call anything or reach a member.
+func mayCall(code string) bool { return strings.ContainsAny(code, "(.[`") }
+
 // codeString scans a constant string that is run as code, and reports a string that came out of a decoder.
 func (cs *calls) codeString(c call) {
 	v := c.arg(len(c.args) - 1)
@@ -31,7 +34,7 @@ func (cs *calls) codeString(c call) {
 	}
 	for ; v != nil && cs.nestedScans < maxNestedScans; v = v.alt {
 		if v.kind == kindText && v.text != "" && cs.nested < 2 && len(v.text) <= maxFoldedBytes &&
-			cs.budget.Take(len(v.text)/cost.TextBytes) && strings.ContainsAny(v.text, "(.[`") {
+			cs.budget.Take(len(v.text)/cost.TextBytes) && mayCall(v.text) {
 			cs.scanNested(v.text, c.at)
 		}
 	}

@@ -47,11 +47,11 @@ func (ts *tokenScan) scanTokens(text string) []Hit {
 		at := t.Start
 		before, t = t, l.Next()
 		switch {
-		case declared:
+		case declared, l.Text(t) == "(" && definesMethod(l):
 		case name == "__proto__":
 			ts.host.reaches(at)
 		case member:
-			ts.tokenMethod(name, at, l.Text(t))
+			ts.tokenMethod(l, name, at, l.Text(t))
 		default:
 			before, t = ts.tokenChain(l, name, at, before, t)
 		}
@@ -59,12 +59,43 @@ func (ts *tokenScan) scanTokens(text string) []Hit {
 	return ts.findings.hits
 }
 
+// maxParameters is how many tokens of parameters definesMethod reads.
+const maxParameters = 64
+
+// definesMethod reports whether the parenthesis before the lexer opens the parameters of a method, name(a, b) {. A block
+// after a call would be on another line.
+func definesMethod(l *lexer.Lexer) bool {
+	ahead := *l // it may write behind the end of the stack that both have, which nobody reads
+	depth := 1
+	for range maxParameters {
+		t := ahead.Next()
+		if t.Kind == lexer.End {
+			return false
+		}
+		switch ahead.Text(t) {
+		case "(", "[", "{":
+			depth++
+		case ")", "]", "}":
+			depth--
+		}
+		if depth == 0 {
+			body := ahead.Next()
+			return ahead.Text(body) == "{" && !strings.ContainsAny(ahead.Src[t.End:body.Start], "\r\n\u2028\u2029")
+		}
+	}
+	return false
+}
+
 // tokenMethod handles a member of an unknown object.
-func (ts *tokenScan) tokenMethod(name string, at int, next string) {
+func (ts *tokenScan) tokenMethod(l *lexer.Lexer, name string, at int, next string) {
 	if s := ts.cat.Methods[name]; s != nil && next == "(" {
 		ts.findings.found(s, at)
 	}
 	if name == "constructor" && next == "." {
+		ahead := *l
+		if member := ahead.Next(); ahead.Text(member) == "name" {
+			return
+		}
 		ts.findings.add(threat.CodeInjection, catalogue.EvalPower, "", at, "a constructor's members may reach Function")
 	}
 }

@@ -1,6 +1,8 @@
 package reach
 
 import (
+	"strconv"
+
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/syntax"
@@ -151,6 +153,10 @@ func (ts *tests) holds(e js.IExpr, asked bool) *node {
 		switch e.TokenType {
 		case js.TrueToken:
 			return ts.only(asked)
+		case js.DecimalToken, js.IntegerToken: // if (1) return
+			if n, err := strconv.ParseFloat(string(e.Data), 64); err == nil {
+				return ts.only(asked == (n != 0))
+			}
 		case js.FalseToken, js.NullToken:
 			return ts.only(!asked)
 		}
