@@ -43,6 +43,10 @@ func TestLibrariesThatBuildCode(t *testing.T) {
 		{"a module with powers", "try { eval(\"require('child_process').exec\")('id') } catch {}", false},
 		{"the global object in a function that stands in", "const maybe = f => { try { return f() } catch {} };\n" +
 			"const root = maybe(() => window) || maybe(function () { return maybe.constructor('return this')() })", true},
+		{"the global object by an import that stands in", "import { maybe } from './maybe.js';\n" +
+			"const root = globalThis || (() => maybe.x.constructor('return this')())()", true},
+		{"what the global object has", "import { maybe } from './maybe.js';\n" +
+			"const root = input || maybe.x.constructor('return this')(); root.eval(input)", false},
 		{"a test of what a constructor does", "let c; try { c = (() => {}).constructor('return 1')() } catch {}", false},
 		{"a constant text that calls nothing", "new Function('a', 'b', 'return a + b')", false},
 		{"one of two constant texts", "function valid(list) { let text = ''; if (list.length) text = 'if (x < 1) return false;'\n" +

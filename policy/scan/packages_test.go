@@ -32,12 +32,12 @@ func TestScanPackages(t *testing.T) {
 	}{{"standard", 2}, {"extended", 0}, {"agent", 0}}
 	var mu sync.Mutex
 	refused, large := map[string][]string{}, []string{}
-	names := packagesIn(t, dir)
+	names, uses := packagesIn(t, dir), usesOfPackages(t)
 	t.Run("packages", func(t *testing.T) {
 		for _, name := range names {
 			t.Run(strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
 				t.Parallel()
-				forms := formsOf(t, dir, name)
+				forms := formsOf(t, dir, name, uses[name])
 				for _, form := range slices.Sorted(maps.Keys(forms)) {
 					r := forms[form]
 					if isLarge(r) {
@@ -87,10 +87,26 @@ func explain(d policy.Decision, tier, name, form string) string {
 	return why.String()
 }
 
-// formsOf returns programs that use a package in each of its forms.
-func formsOf(t *testing.T, dir, name string) map[string]policy.Request {
+// usesOfPackages returns the programs of testdata/packages/uses.txt by package. Code that calls a package shows more of
+// it to the scan than code that only exports it.
+func usesOfPackages(t *testing.T) map[string]string {
 	t.Helper()
-	whole, minified := build(t, dir, name, false), build(t, dir, name, true)
+	text, err := os.ReadFile("testdata/packages/uses.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := map[string]string{}
+	for _, part := range strings.Split(string(text), "\n>>> ")[1:] {
+		name, code, _ := strings.Cut(part, "\n")
+		uses[name] = code
+	}
+	return uses
+}
+
+// formsOf returns programs that use a package in each of its forms.
+func formsOf(t *testing.T, dir, name, use string) map[string]policy.Request {
+	t.Helper()
+	whole, minified := build(t, dir, name, use, false), build(t, dir, name, use, true)
 	return map[string]policy.Request{
 		"published": {Code: "1", Files: sourcesOf(t, dir, whole)},
 		"bundled":   {Code: string(whole.OutputFiles[0].Contents)},
@@ -128,7 +144,7 @@ func isLarge(r policy.Request) bool {
 }
 
 // build bundles a package for Node. What cannot be found, such as modules of Node and optional packages, stays outside.
-func build(t *testing.T, dir, name string, minify bool) api.BuildResult {
+func build(t *testing.T, dir, name, use string, minify bool) api.BuildResult {
 	t.Helper()
 	entry := name
 	if name == "@modelcontextprotocol/sdk" { // it has no index
@@ -140,7 +156,7 @@ func build(t *testing.T, dir, name string, minify bool) api.BuildResult {
 		MinifySyntax: minify, MinifyWhitespace: minify, MinifyIdentifiers: minify, LogLevel: api.LogLevelSilent,
 		Loader:  map[string]api.Loader{".node": api.LoaderEmpty, ".wasm": api.LoaderBinary, ".css": api.LoaderText},
 		Plugins: []api.Plugin{{Name: "outside", Setup: leaveOutside}},
-		Stdin: &api.StdinOptions{Contents: "import * as m from " + strconv.Quote(entry) + "; globalThis.out = m",
+		Stdin: &api.StdinOptions{Contents: "import * as m from " + strconv.Quote(entry) + "; globalThis.out = m\n" + use,
 			ResolveDir: dir},
 	})
 	if len(r.Errors) > 0 {

@@ -122,6 +122,10 @@ func (cs *calls) invokeOne(f *value, c call) *value {
 	case kindFunction:
 		return cs.invokeFunction(f.fn, c)
 	case kindConstructor:
+		if cs.scope.fallback > 0 && cs.idle(c) {
+			cs.findings.idle(cs.cat.Function, c.at)
+			return cs.built(cs.cat.Function, c)
+		}
 		if len(c.args) > 0 && c.args[len(c.args)-1] != nil && c.args[len(c.args)-1].kind == kindText {
 			return &value{kind: kindBuilt}
 		}

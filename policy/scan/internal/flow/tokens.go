@@ -17,11 +17,13 @@ type tokenScan struct {
 	facts    *facts
 	host     *host
 	loader   *loader
+	// called is the end of the last call that definesMethod read, so that it reads no token twice.
+	called int
 }
 
 // newTokenScan returns a tokenScan that shares what an unfinished walk knows.
 func newTokenScan(w *walker) *tokenScan {
-	return &tokenScan{w.budget, w.host.cat, w.findings, w.facts, w.host, w.loader}
+	return &tokenScan{w.budget, w.host.cat, w.findings, w.facts, w.host, w.loader, 0}
 }
 
 // scanTokens scans code that has no syntax tree for names that are powers, with the members behind them. It knows no
@@ -47,7 +49,7 @@ func (ts *tokenScan) scanTokens(text string) []Hit {
 		at := t.Start
 		before, t = t, l.Next()
 		switch {
-		case declared, l.Text(t) == "(" && definesMethod(l):
+		case declared, !member && ts.cat.Globals[name] != nil && l.Text(t) == "(" && ts.definesMethod(l, at):
 		case name == "__proto__":
 			ts.host.reaches(at)
 		case member:
@@ -64,11 +66,15 @@ const maxParameters = 64
 
 // definesMethod reports whether the parenthesis before the lexer opens the parameters of a method, name(a, b) {. A block
 // after a call would be on another line.
-func definesMethod(l *lexer.Lexer) bool {
+func (ts *tokenScan) definesMethod(l *lexer.Lexer, at int) bool {
+	if at < ts.called {
+		return false
+	}
 	ahead := *l // it may write behind the end of the stack that both have, which nobody reads
 	depth := 1
 	for range maxParameters {
 		t := ahead.Next()
+		ts.called = t.End
 		if t.Kind == lexer.End {
 			return false
 		}
