@@ -64,6 +64,8 @@ func costlyValues() map[string]string {
 	}
 	for _, c := range []struct{ before, unit string }{
 		{text, "s.split('');"}, {text, "[...s];"}, {text, "atob(s);"}, {text, "s.trim();"}, {text, "eval(s);"},
+		{text, "new Function('a',s);"},
+		{"const t=input+'" + strings.Repeat("x", 4000) + "';", "new Function('a',t);"},
 		{text, "`${s}${s}`;"}, {choices, "a+a;"},
 		{letters, "q[z];"}, {letters, "for(i of q);"}, {letters, "q.map(f);"}, {letters, "q.concat(q);"},
 		{letters, "q.reverse();"}, {letters, "f(...q);"},

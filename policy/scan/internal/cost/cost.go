@@ -24,6 +24,7 @@ const (
 	ElementWork  = 12     // the walk: an element of an array made of text
 	NestedWork   = 500    // the walk: a string run as code
 	PatternWork  = 3_000  // the walk: a regular expression
+	SearchedByte = 4      // the walk: a byte of text that a regular expression searches
 
 	IndexedNames = 16
 	FewHoistWork = 3  // the tree parser: a name handed to a scope that has fewer

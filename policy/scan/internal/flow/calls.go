@@ -315,7 +315,8 @@ func (cs *calls) generated(c call) bool {
 		cs.program.again, cs.program.dynamicKey = true, true // the next walk may know the text
 	}
 	for v := text; v != nil; v = v.alt {
-		if v.decoded || v.coded || powerfulCode.MatchString(v.text) {
+		if v.decoded || v.coded || !cs.budget.Take(cost.NestedWork+cost.SearchedByte*len(v.text)) ||
+			powerfulCode.MatchString(v.text) {
 			return false
 		}
 		switch {
