@@ -45,8 +45,8 @@ func pausingOnce(t *testing.T, snapshot int, waiting ...execution.Waiting) *serv
 }
 
 // An event or a decision of a megabyte, up to the end of the execution that it continues, costs the gateway's own
-// process no more than one other request, also if the execution has a megabyte of input. It costs up to twice as much if
-// the call that waits has half a megabyte of parameters, which are in the job.
+// process no more than one other request, also if the execution has a megabyte of input. It costs up to twice as much
+// if the call that waits has half a megabyte of parameters, which are in the job.
 func TestOwnCostsOfAnswersToPaused(t *testing.T) {
 	values := costlyValues()
 	event := execution.Waiting{Seq: 1, Kind: execution.WaitEvent, Name: "e"}
