@@ -6,8 +6,8 @@ import (
 	"github.com/airlock-run/airlock/policy"
 )
 
-// Code that libraries contain and that does nothing where strings are not run as code is allowed. Similar code that runs
-// a text which it has, decodes, receives or is given is refused.
+// Code that libraries contain and that does nothing where strings are not run as code is allowed. Similar code that
+// runs a text which it has, decodes, receives or is given is refused.
 func TestLibrariesThatBuildCode(t *testing.T) {
 	t.Parallel()
 	set := policy.Default()
@@ -49,7 +49,7 @@ func TestLibrariesThatBuildCode(t *testing.T) {
 			"const root = input || maybe.x.constructor('return this')(); root.eval(input)", false},
 		{"a test of what a constructor does", "let c; try { c = (() => {}).constructor('return 1')() } catch {}", false},
 		{"a constant text that calls nothing", "new Function('a', 'b', 'return a + b')", false},
-		{"one of two constant texts", "function valid(list) { let text = ''; if (list.length) text = 'if (x < 1) return false;'\n" +
+		{"one of two constant texts", "function valid(list) { let text = ''; if (list.length) text = 'if (x < 1) return;'\n" +
 			"return new Function('x', `${text} return true`) } valid(input)", true},
 		{"code behind a constant test", "function fast(o) { if (1) return o; (0, eval)(o) } fast(input)", true},
 		{"code behind a test that fails", "function fast(o) { if (0) return o; (0, eval)(o) } fast(input)", false},
@@ -60,8 +60,9 @@ func TestLibrariesThatBuildCode(t *testing.T) {
 		if (d.Effect == policy.Allow) != c.allowed {
 			t.Errorf("%s: allowed %t: %v %+v", c.name, !c.allowed, d.Violations, d.Analysis.Findings)
 		}
-		if d := set.Decide(policy.Request{Code: c.code, Tier: "strict"}); c.name != "the text of a function" &&
-			c.name != "members of what may be the global object" && c.name != "a key that is guarded" && d.Analysis.Score == 0 {
+		harmless := c.name == "the text of a function" || c.name == "members of what may be the global object" ||
+			c.name == "a key that is guarded"
+		if d := set.Decide(policy.Request{Code: c.code, Tier: "strict"}); !harmless && d.Analysis.Score == 0 {
 			t.Errorf("%s: no score under strict", c.name)
 		}
 	}

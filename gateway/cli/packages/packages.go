@@ -91,8 +91,8 @@ func addCommand(con terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "add NAME[@RANGE]…", Short: "Resolve, fetch, check and scan packages, and keep them",
 		Long: "Resolve, fetch, check and scan packages, and keep them in the folder. A package in which the scan finds an\n" +
 			"attack is refused, and the others are added. With --" + allowFindings + " the packages that are named are added\n" +
-			"nevertheless, and list says what was found. They have no more rights than others: what a tier lacks fails when it is used. The\n" +
-			"permission ends when the package or anything that it needs has another content.",
+			"nevertheless, and list says what was found. They have no more rights than others: what a tier lacks fails when\n" +
+			"it is used. The permission ends when the package or anything that it needs has another content.",
 		Example: "  airlock packages add lodash@4 zod@3",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, specs []string) error {
@@ -377,7 +377,7 @@ func tryPackage(
 // maxPackageBytes bounds the code of a package with all that it depends on.
 const maxPackageBytes = 32 << 20
 
-// denials says why a decision refuses a package. Its code has many sources, so the bound on a source does not count.
+// denials returns why a decision refuses a package. Its code has many sources, so the bound on a source does not count.
 func denials(d policy.Decision) (why []string) {
 	for _, r := range d.Reasons {
 		if r.Effect == policy.Deny && !isOfSize(r) {

@@ -498,8 +498,8 @@ func (cs *calls) invokeMethod(m *value, c call) *value {
 	return nil
 }
 
-// inspects reports whether v is a method of Object.prototype, or toString of a function, that neither calls its receiver
-// nor returns it.
+// inspects reports whether v is a method of Object.prototype, or toString of a function, that neither calls its
+// receiver nor returns it.
 func (v *value) inspects() bool {
 	if v.kind != kindMethod || v.of == nil {
 		return false

@@ -64,8 +64,8 @@ func (ts *tokenScan) scanTokens(text string) []Hit {
 // maxParameters is how many tokens of parameters definesMethod reads.
 const maxParameters = 64
 
-// definesMethod reports whether the parenthesis before the lexer opens the parameters of a method, name(a, b) {. A block
-// after a call would be on another line.
+// definesMethod reports whether the parenthesis before the lexer opens the parameters of a method, name(a, b) {. A
+// block after a call would be on another line.
 func (ts *tokenScan) definesMethod(l *lexer.Lexer, at int) bool {
 	if at < ts.called {
 		return false
