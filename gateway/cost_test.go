@@ -151,13 +151,13 @@ func (s *served) bounded(t testing.TB, method, path, body string, headers ...str
 	s.within(t, what, ownTime, len(body), func() time.Duration { return s.cost(t, method, path, body, headers...) })
 }
 
-// within checks a processor time: it may be most or, on a slow or busy machine, three times what a request with an
+// within checks a processor time: it may be most or, on a slow or busy machine, four times what a request with an
 // array of numbers of size bytes takes of ownTime. The array has at most 1 MiB; for a request of more than that, it is
 // eight times. Work that is not linear takes far more. Both are repeated if the processor is busy: the cheapest try
 // counts, and the request of numbers that took most.
 func (s *served) within(t testing.TB, what string, most time.Duration, size int, cost func() time.Duration) {
 	t.Helper()
-	took, plain, times := cost(), time.Duration(0), time.Duration(3)
+	took, plain, times := cost(), time.Duration(0), time.Duration(4)
 	if size > 1<<20 {
 		times = 8
 	}

@@ -256,3 +256,15 @@ func TestValidID(t *testing.T) {
 		}
 	}
 }
+
+func TestHasMore(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`[]`: false, `[1,2]`: false, `[1,2,3]`: true, ` [ {"a":[1,2,3]} , "x" , [] ]`: true, `[[1,2,3]]`: false,
+		`{"a":1,"b":2,"c":3}`: false, `"[1,2,3]"`: false, `[1,2,3`: true, `[1,2,`: false, ``: false, `[1,2 3]`: false,
+	} {
+		if got := execution.HasMore([]byte(text), 2); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}

@@ -119,6 +119,20 @@ func ValidJSON(text []byte) bool {
 	return errors.Is(err, io.EOF)
 }
 
+// HasMore reports whether text is a JSON array of more than most values. It reads no further than it has to.
+func HasMore(text []byte, most int) bool {
+	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '[' {
+		return false
+	}
+	for range most + 1 {
+		if dec.PeekKind() == ']' || dec.SkipValue() != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // CompactJSON returns the value that a text holds, without white space outside of strings. ok is false if ValidJSON
 // would be.
 func CompactJSON(text []byte) (value []byte, ok bool) {

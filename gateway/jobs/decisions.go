@@ -31,6 +31,12 @@ func (h *Handlers) Resume(c *fiber.Ctx) error {
 	var body struct {
 		Decisions []api.Decision `json:"decisions"`
 	}
+	members, err := execution.Members(c.Request().Body())
+	if err == nil && slices.ContainsFunc(members, func(m execution.Member) bool {
+		return m.Name == "decisions" && execution.HasMore(m.Value, execution.MaxWaiting)
+	}) {
+		return wrongNumber() // before they take memory
+	}
 	if err := api.DecodeSmall(c, &body, "an object with the list decisions"); err != nil {
 		return err
 	}
@@ -60,12 +66,17 @@ func (h *Handlers) Decide(
 	return h.bodyOf(ctx, job)
 }
 
+// wrongNumber returns the error of a request with no decisions, or with too many.
+func wrongNumber() error {
+	return api.Invalid("decisions", "must have 1 to "+strconv.Itoa(execution.MaxWaiting)+" entries")
+}
+
 // decide returns the change that decisions of a caller make to a paused job.
 func (h *Handlers) decide(
 	caller authn.Identity, ip string, decisions []api.Decision,
 ) (func(*execution.Job) error, error) {
 	if n := len(decisions); n == 0 || n > execution.MaxWaiting {
-		return nil, api.Invalid("decisions", "must have 1 to "+strconv.Itoa(execution.MaxWaiting)+" entries")
+		return nil, wrongNumber()
 	}
 	if h.Queue == nil {
 		return nil, noPaused()
