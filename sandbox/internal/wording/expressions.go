@@ -180,3 +180,49 @@ func short(text string) string {
 	}
 	return text
 }
+
+// literal returns the text of the string literal at an offset of the code, if it has no escapes but of single marks.
+func (t *thrown) literal(at int) string {
+	code := t.code[min(at, len(t.code)):]
+	if code == "" || code[0] != '"' && code[0] != '\'' && code[0] != '`' {
+		return ""
+	}
+	text, _ := unquote(code)
+	return text
+}
+
+// unquote returns the text of the string literal at the beginning of code, and where it ends; "" and 0 if it has
+// escapes other than those of single marks and of line breaks.
+func unquote(code string) (text string, end int) {
+	var out strings.Builder
+	for i := 1; i < len(code); i++ {
+		switch c := code[i]; {
+		case c == code[0]:
+			return out.String(), i + 1
+		case c == '$' && code[0] == '`' || c == '\n' && code[0] != '`':
+			return "", 0
+		case c == '\\':
+			if i++; i < len(code) && code[i] == 'n' {
+				out.WriteByte('\n')
+				continue
+			}
+			if i == len(code) || strings.IndexByte("\\'\"`/", code[i]) < 0 {
+				return "", 0
+			}
+			out.WriteByte(code[i])
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return "", 0
+}
+
+// argument returns the offset of the first argument of the call at the position.
+func (t *thrown) argument() (at int, ok bool) {
+	for at = t.at; at < len(t.code) && IsName(t.code[at]); at++ {
+	}
+	if at == t.at || at >= len(t.code) || t.code[at] != '(' {
+		return 0, false
+	}
+	return at + 1, true
+}

@@ -1,9 +1,6 @@
 package flow
 
 import (
-	"regexp"
-	"strings"
-
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
@@ -272,67 +269,6 @@ func (cs *calls) replaces(s *catalogue.Symbol, c call) {
 			" replaces an object's prototype")
 	}
 }
-
-// idle reports whether the code that a call of Function or eval runs does nothing but find the global object or a
-// prototype.
-func (cs *calls) idle(c call) bool {
-	if len(c.args) == 0 {
-		return false
-	}
-	for _, a := range c.args[:len(c.args)-1] { // the parameters; a default may run code
-		if name, ok := cs.values.textOf(a); !ok || strings.Contains(name, "=") {
-			return false
-		}
-	}
-	text, ok := cs.values.textOf(c.arg(len(c.args) - 1))
-	return ok && len(text) < 80 && idleCode.MatchString(text)
-}
-
-var idleCode = regexp.MustCompile(`^\s*(((return\s+)?this|return\s+(async )?function ?\*? ?\(\) ?\{ ?\}(\(\))?)` +
-	`\s*;?)?\s*$`)
-
-// onlyLoads reports whether eval gets nothing but require, or a module without powers in place of what may be missing.
-// Libraries hide modules from bundlers this way. What the code does with require is followed.
-func (cs *calls) onlyLoads(c call) bool {
-	text, ok := cs.values.textOf(c.arg(0))
-	if !ok || len(text) > 80 {
-		return false
-	}
-	loaded := loadingCode.FindStringSubmatch(text)
-	return loaded != nil && (loaded[1] == "" || cs.scope.fallback > 0 && catalogue.IsPowerless(loaded[1]))
-}
-
-var loadingCode = regexp.MustCompile(`^\s*require(?:\(\s*["'](?:node:)?([\w/]+)["']\s*\)(?:\.\w+)*)?\s*;?\s*$`)
-
-// generated reports whether a call of Function makes a function with parameters of text that the code puts together, as
-// libraries do of schemas and templates. Attacks run a text that they have, decode, receive or are given.
-func (cs *calls) generated(c call) bool {
-	if len(c.args) < 2 || c.arrives || c.template != nil {
-		return false
-	}
-	text := c.arg(len(c.args) - 1)
-	if text == nil && !cs.program.dynamicKey {
-		cs.program.again, cs.program.dynamicKey = true, true // the next walk may know the text
-	}
-	for v := text; v != nil; v = v.alt {
-		if v.decoded || v.coded || !cs.budget.Take(cost.NestedWork+cost.SearchedByte*len(v.text)) ||
-			powerfulCode.MatchString(v.text) {
-			return false
-		}
-		switch {
-		case v.kind == kindPartial, v.kind == kindText && v.text == "":
-		case v.kind != kindText, text.alt == nil, mayCall(statementWords.ReplaceAllString(v.text, "")):
-			return false
-		}
-	}
-	return true
-}
-
-// statementWords matches the words of statements with the parenthesis behind them.
-var statementWords = regexp.MustCompile(`\b(if|for|while|switch|catch|return)\s*\(`)
-
-// powerfulCode matches text in which code gets at the host.
-var powerfulCode = regexp.MustCompile(`\b(process|require|import|constructor|globalThis|module)\b`)
 
 // harmlessBinding reports whether an argument of process.binding names one that libraries look for, and that starts
 // nothing and opens no file.
