@@ -28,16 +28,23 @@ const resumePatience = 30 * time.Second
 // Resume serves POST /api/executions/{id}/resume: it decides about operations of a paused execution, and waits until
 // the execution pauses again or has ended.
 func (h *Handlers) Resume(c *fiber.Ctx) error {
-	var body struct {
-		Decisions []api.Decision `json:"decisions"`
+	if err := api.RequireJSON(c); err != nil {
+		return err
 	}
 	members, err := execution.Members(c.Request().Body())
-	if err == nil && slices.ContainsFunc(members, func(m execution.Member) bool {
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(members, func(m execution.Member) bool {
 		return m.Name == "decisions" && execution.HasMore(m.Value, execution.MaxWaiting)
 	}) {
 		return wrongNumber() // before they take memory
 	}
-	if err := api.DecodeSmall(c, &body, "an object with the list decisions"); err != nil {
+	var body struct {
+		Decisions []api.Decision `json:"decisions"`
+	}
+	err = execution.DecodeMember("", c.Request().Body(), &body, "an object with the list decisions")
+	if err != nil {
 		return err
 	}
 	change, err := h.decide(api.CallerOf(c), c.IP(), body.Decisions)
