@@ -124,21 +124,31 @@ func (g segment) open(from []byte) (*snapshot.State, error) {
 
 // park ends the segment with a snapshot.
 func (g segment) park(in *quickjs.Instance) error {
-	g.outside.taint()
-	s, err := g.state(in)
-	if err != nil {
-		return err
-	}
-	text, err := g.encode(s)
+	var wall time.Duration
+	text, err := g.snapshot(in, func(s *snapshot.State) { wall = s.Used.Wall })
 	if err != nil {
 		return err
 	}
 	g.result.Parked = &Parked{Waiting: g.waits.waiting(), Snapshot: text}
-	g.outside.start = time.Now().Add(-s.Used.Wall) // making a snapshot is not the guest's time
+	g.outside.start = time.Now().Add(-wall) // making a snapshot is not the guest's time
 	return nil
 }
 
-func (g segment) encode(s *snapshot.State) ([]byte, error) {
+// snapshot returns a snapshot of the run and of its guest. amend may change the state before it is encoded.
+func (g segment) snapshot(in *quickjs.Instance, amend func(*snapshot.State)) ([]byte, error) {
+	g.outside.taint()
+	room := snapshot.Borrow(0)
+	defer snapshot.Return(room)
+	d, err := in.Delta(*room)
+	if err != nil {
+		return nil, err
+	}
+	*room = d.Changes // it may have grown
+	s, err := g.state(d)
+	if err != nil {
+		return nil, err
+	}
+	amend(s)
 	most := g.waits.granted.MaxImageBytes
 	text, err := snapshot.Encode(g.image.Identity(), s, most)
 	if errors.Is(err, snapshot.ErrTooLarge) {
@@ -156,12 +166,8 @@ type facts struct {
 	PackagesCold string      `json:"packagesCold,omitempty"`
 }
 
-// state returns the state of the run and of its guest.
-func (g segment) state(in *quickjs.Instance) (*snapshot.State, error) {
-	d, err := in.Delta()
-	if err != nil {
-		return nil, err
-	}
+// state returns the state of the run and of its guest, of which d is the memory.
+func (g segment) state(d quickjs.Delta) (*snapshot.State, error) {
 	res := &g.result
 	told, err := json.Marshal(facts{res.Warm, res.Cold, res.Packages, res.PackagesCold})
 	if err != nil {

@@ -115,17 +115,14 @@ func (g segment) keepSession(in *quickjs.Instance) error {
 	if g.stage.failed || g.result.Error != "" {
 		return nil
 	}
-	g.outside.taint()
-	s, err := g.state(in)
-	if err != nil {
-		return err
-	}
-	for _, w := range s.Waits {
-		s.Lost = append(s.Lost, w.ID)
-	}
-	s.Script, s.Waits, s.NextWait, s.Output, s.Logs = noScript, nil, 0, nil, nil
-	s.Stage, s.Used = snapshot.Stage{Steps: s.Stage.Steps}, snapshot.Used{}
-	s.Guest.Ticks, s.Guest.Rejected = 0, nil
-	g.result.Snapshot, err = g.encode(s)
+	text, err := g.snapshot(in, func(s *snapshot.State) {
+		for _, w := range s.Waits {
+			s.Lost = append(s.Lost, w.ID)
+		}
+		s.Script, s.Waits, s.NextWait, s.Output, s.Logs = noScript, nil, 0, nil, nil
+		s.Stage, s.Used = snapshot.Stage{Steps: s.Stage.Steps}, snapshot.Used{}
+		s.Guest.Ticks, s.Guest.Rejected = 0, nil
+	})
+	g.result.Snapshot = text
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
@@ -54,29 +53,20 @@ func (im *Image) Identity() [sha256.Size]byte {
 	return lib.identity
 }
 
-// Delta returns the state of a guest. No call may be running in it.
-func (in *Instance) Delta() (Delta, error) {
+// Delta returns the state of a guest. No call may be running in it. Changes is written to room, which grows as needed.
+func (in *Instance) Delta(room []byte) (Delta, error) {
 	memory, ok := in.mod.Memory().Read(0, in.mod.Memory().Size())
 	if in.dead || in.depth > 0 || !ok {
 		return Delta{}, errNotLive
 	}
 	in.reclaim()
 	d := Delta{Size: uint32(len(memory)), CollectAt: in.memory.collectAt, Overflow: in.overflow, Ticks: in.ticks}
-	pristine := in.image.library().regions.image.pristine
-	stack := in.image.runtime.stackPages()
 	pages := in.image.regions.image.touched(in.memory.mem, in.memory.size)
-	w := deltaWriter{out: make([]byte, 0, min(len(pages)*osPage/2, firstChanges))}
-	add := func(page uint32) {
-		if at := page * osPage; at < stack.at || at >= stack.at+stack.n {
-			w.page(at, memory[at:at+osPage], pristine)
-		}
-	}
 	if in.image.from != nil { // the image of a version differs from the library's in other pages, too
 		pages = allPages(in.memory.size)
 	}
-	for _, page := range pages {
-		add(page)
-	}
+	w := deltaWriter{memory: memory, pristine: in.image.library().regions.image.pristine, out: room[:0]}
+	w.pages(pages, in.image.runtime.stackPages())
 	d.Changes = w.end()
 	return d, nil
 }
@@ -87,28 +77,36 @@ func (r *Runtime) stackPages() change {
 	return change{r.facts.StackTop - n, n}
 }
 
-// firstChanges is room for the changes of a small guest, which differ in few words of each page.
-const firstChanges = 8 << 10
-
 // deltaWriter writes Delta.Changes.
 type deltaWriter struct {
-	out []byte
-	run []byte // of changed words that follow one another
-	at  uint32 // where run begins
-	to  uint32 // the end of what was written
+	memory   []byte
+	pristine []byte // the image, beyond which memory was zero
+	out      []byte
+	from, to uint32 // changed words that follow one another and are not written yet
+	written  uint32 // the end of those that are
 }
 
 var zeroPage [osPage]byte
 
-// page adds the words of a page that differ from those of the image, beyond which they are zero.
-func (w *deltaWriter) page(at uint32, page, pristine []byte) {
-	old := zeroPage[:]
-	if int(at) < len(pristine) {
-		old = pristine[at : at+osPage]
+// pages adds the words of the pages that differ from those of the image, except on the stack.
+func (w *deltaWriter) pages(pages []uint32, stack change) {
+	for _, page := range pages {
+		if at := page * osPage; at < stack.at || at >= stack.at+stack.n {
+			w.page(at)
+		}
 	}
+}
+
+// page adds the words of a page that differ from those of the image.
+func (w *deltaWriter) page(at uint32) {
+	old := zeroPage[:]
+	if int(at) < len(w.pristine) {
+		old = w.pristine[at : at+osPage]
+	}
+	page := w.memory[at : at+osPage]
 	for i := uint32(0); i < osPage; i += chunk {
 		if new, old := page[i:i+chunk], old[i:i+chunk]; !bytes.Equal(new, old) { // few chunks of a page differ
-			w.chunk(at+i, new, old)
+			w.chunk(at+i, (*[chunk]byte)(new), (*[chunk]byte)(old))
 		}
 	}
 }
@@ -117,30 +115,27 @@ func (w *deltaWriter) page(at uint32, page, pristine []byte) {
 const chunk = 128
 
 // chunk adds the words of a part of a page that differ from the old ones.
-func (w *deltaWriter) chunk(at uint32, new, old []byte) {
-	for i := 0; i < chunk; i += wordSize {
+func (w *deltaWriter) chunk(at uint32, new, old *[chunk]byte) {
+	for i := uint32(0); i < chunk; i += wordSize {
 		if binary.LittleEndian.Uint64(new[i:]) == binary.LittleEndian.Uint64(old[i:]) {
 			continue
 		}
-		if w.at+uint32(len(w.run)) != at+uint32(i) {
+		if w.to != at+i {
 			w.flush()
-			w.at = at + uint32(i)
+			w.from = at + i
 		}
-		w.run = append(w.run, new[i:i+wordSize]...)
+		w.to = at + i + wordSize
 	}
 }
 
 func (w *deltaWriter) flush() {
-	if len(w.run) == 0 {
+	if w.from == w.to {
 		return
 	}
-	if need := len(w.run) + 2*binary.MaxVarintLen64; need > cap(w.out)-len(w.out) {
-		w.out = slices.Grow(w.out, max(need, len(w.out)))
-	}
-	w.out = binary.AppendUvarint(w.out, uint64(w.at-w.to)/wordSize)
-	w.out = binary.AppendUvarint(w.out, uint64(len(w.run))/wordSize)
-	w.out = append(w.out, w.run...)
-	w.to, w.run = w.at+uint32(len(w.run)), w.run[:0]
+	w.out = binary.AppendUvarint(w.out, uint64(w.from-w.written)/wordSize)
+	w.out = binary.AppendUvarint(w.out, uint64(w.to-w.from)/wordSize)
+	w.out = append(w.out, w.memory[w.from:w.to]...)
+	w.written = w.to
 }
 
 func (w *deltaWriter) end() []byte {

@@ -57,13 +57,8 @@ func (im *Image) Keep(path string, s *Stamps) error {
 		return err
 	}
 	memory, pristine := im.regions.image.pristine, im.library().regions.image.pristine
-	stack := im.runtime.stackPages()
-	w := deltaWriter{}
-	for _, page := range allPages(uint64(im.size)) {
-		if at := page * osPage; at < stack.at || at >= stack.at+stack.n {
-			w.page(at, memory[at:at+osPage], pristine)
-		}
-	}
+	w := deltaWriter{memory: memory, pristine: pristine}
+	w.pages(allPages(uint64(im.size)), im.runtime.stackPages())
 	out := binary.LittleEndian.AppendUint32([]byte(derivedMagic), uint32(len(header)))
 	out = append(append(out, header...), w.end()...)
 	if len(out) > MaxDerived {

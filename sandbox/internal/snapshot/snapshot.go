@@ -33,17 +33,22 @@ var (
 // Encode returns the snapshot of a run on the engine of an identity. It returns an ErrTooLarge if decoding it would
 // take more than limit bytes.
 func Encode(identity [32]byte, s *State, limit int64) ([]byte, error) {
-	c := coder{b: make([]byte, 0, len(s.Guest.Changes)+len(s.Output)*2+4<<10)}
+	body := Borrow(len(s.Guest.Changes) + len(s.Output)*2 + 4<<10)
+	defer Return(body)
+	c := coder{b: *body}
 	s.fields(&c)
+	*body = c.b // it may have grown
 	if n := uint64(len(c.b)) + c.lists; n > uint64(limit) {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, n)
 	}
-	out := append(make([]byte, 0, headBytes+sumBytes+s2.MaxEncodedLen(len(c.b))), magic...)
-	out = append(out, identity[:]...)
+	const head = headBytes + sumBytes
+	packed := Borrow(head + s2.MaxEncodedLen(len(c.b)))
+	defer Return(packed)
+	out := append(append(*packed, magic...), identity[:]...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(len(c.b)))
 	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(c.b, castagnoli))
-	block := s2.EncodeSnappy(out[len(out):cap(out)], c.b) // Zstandard saves a third and takes ten times as long
-	return out[:len(out)+len(block)], nil
+	block := s2.EncodeSnappy(out[head:cap(out)], c.b) // Zstandard saves a third and takes ten times as long
+	return bytes.Clone(out[:head+len(block)]), nil
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
