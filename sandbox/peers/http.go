@@ -19,7 +19,9 @@ import (
 	"time"
 )
 
-// servers measures both servers with one connection and with eight, in turns.
+const nodeServer = "Node + isolated-vm"
+
+// servers measures the servers with one connection and with eight, in turns.
 func servers(ctx context.Context, dir string, stderr io.Writer) (map[int][]*series, error) {
 	code, err := files.ReadFile("script.js")
 	if err != nil {
@@ -30,22 +32,28 @@ func servers(ctx context.Context, dir string, stderr io.Writer) (map[int][]*seri
 		return nil, err
 	}
 	defer stopAirlock()
-	node, stopNode, err := startNode(ctx, dir)
+	node, stopNode, err := startPort(exec.CommandContext(ctx, "node", "--no-node-snapshot", "server.mjs"), dir)
 	if err != nil {
 		return nil, err
 	}
 	defer stopNode()
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	bare, stopBare, err := startPort(exec.CommandContext(ctx, self, "bare", dir), dir)
+	if err != nil {
+		return nil, err
+	}
+	defer stopBare()
+	urls := map[string]string{another: airlock, again: airlock, bareAnother: bare, bareAgain: bare, nodeServer: node}
 	out := map[int][]*series{}
 	for _, connections := range []int{1, 8} {
-		all := []*series{{name: another}, {name: again}, {name: "Node + isolated-vm"}}
+		all := []*series{{name: another}, {name: again}, {name: nodeServer}, {name: bareAnother}, {name: bareAgain}}
 		for round := range rounds + 1 {
 			for _, s := range all {
-				url := airlock
-				if s.name != again && s.name != another {
-					url = node
-				}
 				start := time.Now()
-				turn, err := s.post(ctx, url, string(code), connections)
+				turn, err := s.post(ctx, urls[s.name], string(code), connections)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", s.name, err)
 				}
@@ -149,8 +157,8 @@ func startAirlock(ctx context.Context, stderr io.Writer) (url string, stop func(
 	return "http://" + address + "/api/execute", stop, nil
 }
 
-func startNode(ctx context.Context, dir string) (url string, stop func(), err error) {
-	cmd := exec.CommandContext(ctx, "node", "--no-node-snapshot", "server.mjs")
+// startPort starts a server that prints its port.
+func startPort(cmd *exec.Cmd, dir string) (url string, stop func(), err error) {
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -166,7 +174,7 @@ func startNode(ctx context.Context, dir string) (url string, stop func(), err er
 	port, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		stop()
-		return "", nil, fmt.Errorf("node server: %w", err)
+		return "", nil, fmt.Errorf("%s: %w", cmd.Path, err)
 	}
 	return "http://127.0.0.1:" + strings.TrimSpace(port) + "/", stop, nil
 }

@@ -18,12 +18,19 @@ const (
 	perTurn = 60
 )
 
-func main() { os.Exit(run(os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-func run(stdout, stderr io.Writer) int {
+// run makes the comparison, or with the arguments "bare" and the folder of the peers serves the bare server.
+func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := compare(ctx, stdout, stderr); err != nil {
+	var err error
+	if len(args) == 2 && args[0] == "bare" {
+		err = serveBare(ctx, args[1], stdout)
+	} else {
+		err = compare(ctx, stdout, stderr)
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "peers:", err)
 		return 1
 	}
@@ -67,11 +74,14 @@ type series struct {
 const (
 	another = "Airlock, another text each time"
 	again   = "Airlock, the same text each time"
+	// The bare server is the bound of what a gateway around the sandbox can reach.
+	bareAnother = "its sandbox in a bare server, another text"
+	bareAgain   = "its sandbox in a bare server, the same text"
 )
 
 // text returns the script for the next execution of a series.
 func (s *series) text(code string) string {
-	if s.name == another {
+	if s.name == another || s.name == bareAnother {
 		return fmt.Sprintf("%s // %d", strings.TrimRight(code, "\n"), s.texts.Add(1))
 	}
 	return code

@@ -73,7 +73,7 @@ var external = map[string][]string{
 	"github.com/aws/aws-lambda-go":  {"functions/events", "functions/lambda"},
 	"github.com/aws/aws-sdk-go-v2":  {"infra"},
 	"github.com/fastschema/qjs":     {"sandbox"},
-	"github.com/gofiber/fiber":      {"gateway"},
+	"github.com/gofiber/fiber":      {"gateway", "sandbox/peers"},
 	"github.com/jackc/pgx":          {"infra"},
 	"github.com/pressly/goose":      {"infra"},
 	"github.com/tetratelabs/wazero": {"sandbox"},
