@@ -49,7 +49,7 @@ var permitted = map[string][]string{
 	"sandbox/internal/hostops": {"sandbox/internal/hostops/...", "sandbox/internal/nodemodule",
 		"sandbox/internal/quickjs"},
 	"sandbox/internal/libm":    {"sandbox/internal/wasm"},
-	"sandbox/internal/quickjs": {"sandbox/internal/rewrite", "sandbox/internal/wasm"},
+	"sandbox/internal/quickjs": {"sandbox/internal/datetext", "sandbox/internal/rewrite", "sandbox/internal/wasm"},
 	"sandbox/internal/rewrite": {"sandbox/internal/libm", "sandbox/internal/wasm"},
 	"sandbox/internal/source": {"sandbox/internal/lazyregexp", "sandbox/internal/nodemodule", "sandbox/internal/quickjs",
 		"sandbox/internal/wording"},

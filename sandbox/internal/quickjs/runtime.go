@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/airlock-run/airlock/sandbox/internal/datetext"
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
 
@@ -176,6 +177,13 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 		stack[0] = uint64(Undefined)
 		return
 	}
+	if n&rewrite.Dated != 0 {
+		text, ok := in.Str(Value(stack[1]), maxDate)
+		if stack[0] = uint64(NaN); ok {
+			stack[0] = uint64(Number(datetext.Parse(text)))
+		}
+		return
+	}
 	in.reclaim()
 	n = min(n, maxArgs)
 	var args Args
@@ -203,6 +211,9 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 
 // maxFrames bounds the bytes of a list of frames that are read: the guest names the functions in it.
 const maxFrames = 256 << 10
+
+// maxDate bounds a text that is read as a date, in UTF-16 units.
+const maxDate = 4 << 10
 
 // maxHead bounds the name and message of an error that the host words, in UTF-16 units.
 const maxHead = 1 << 10

@@ -2,6 +2,7 @@ package quickjs
 
 import (
 	"encoding/binary"
+	"math"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -39,6 +40,18 @@ func Bool(v bool) Value {
 		return tagBool<<32 | 1
 	}
 	return tagBool << 32
+}
+
+// NaN is the number that is none.
+const NaN = Value(0xfffffff6 << 32)
+
+// Number returns f as a JavaScript number.
+func Number(f float64) Value {
+	const moved = 0x7ff8000a << 32 // what the engine subtracts from the bits of a number
+	if math.IsNaN(f) {
+		return NaN
+	}
+	return Value(math.Float64bits(f) - moved)
 }
 
 func (v Value) tag() uint32 { return uint32(v >> 32) }

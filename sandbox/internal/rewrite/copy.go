@@ -28,6 +28,8 @@ func (w *rewriter) code() ([]byte, error) {
 			body, added[addedCopyData] = w.copyDataBody(), body
 		case w.mend.escape.function:
 			body, added[addedEscape] = w.escapeBody(), body
+		case w.dates.function:
+			body, added[addedDate] = w.dateBody(), body
 		case w.arrays.remove:
 			body, added[addedRemove] = w.removeBody(), body
 		case w.arrays.move:

@@ -16,6 +16,7 @@
 //   - The parser notes the position of every expression (positions.go), the host words the stacks of errors
 //     (backtrace.go), and it receives unhandled rejections (rejections.go).
 //   - Errors of properties name the property (keys.go).
+//   - The host reads dates that are not in the format of the standard (dates.go).
 //   - A new name or message of an error changes its stack (titles.go).
 //   - Calls take as many arguments as in other engines, and strings spread into objects (quirks.go).
 //   - Arrays keep their elements and move them at once (arrays.go).

@@ -28,6 +28,7 @@ type Facts struct {
 	titles titleFacts
 	mend   mendFacts
 	arrays arrayFacts
+	dates  dateFacts
 	libm   map[string]uint64 // the functions of package libm, or none
 
 	Host
@@ -114,6 +115,7 @@ func Find(wasmBytes []byte) (*Facts, error) {
 	x.titles = f.titles(x.trace, x.interpreter)
 	x.mend = f.mends()
 	x.arrays = f.arrays()
+	x.dates = f.dates()
 	x.libm = f.libm()
 	x.StackTop = uint32(module.Pages+StackPages) * PageSize
 	x.StackLimit = uint32(module.Pages)*PageSize + stackMargin

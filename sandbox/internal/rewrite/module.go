@@ -15,7 +15,7 @@ const (
 	// HostPoll is poll(kind i32): the guest calls the host. The kinds are PollFuel and the others below.
 	HostPoll = "poll"
 	// HostCall is call(ctx i32, this i64, argc i32, argv i32) i64, the one function through which JavaScript reaches the
-	// host. Traced and Tracked in argc tell apart the calls that the rewriting makes itself.
+	// host. Traced, Tracked and Dated in argc tell apart the calls that the rewriting makes itself.
 	HostCall = "call"
 
 	addedImports = 2
@@ -137,6 +137,7 @@ const (
 	addedRemove
 	addedTitleSet
 	addedTitleDefine
+	addedDate
 	addedCount
 )
 
@@ -160,6 +161,7 @@ var addedSignatures = [addedCount]string{
 	addedRoot:        signature("i", "i"),
 	addedTitleSet:    signature(typeSet, "i"),
 	addedTitleDefine: signature(typeDefine, "i"),
+	addedDate:        signature(typeFunction, "l"),
 	addedMove:        signature(typeMove, "i"),
 	addedRemove:      signature(typeRemove, "i"),
 }
