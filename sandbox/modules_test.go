@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -292,7 +293,7 @@ func TestModuleFaults(t *testing.T) {
 			"a.js", 2, 7},
 		{"no such export",
 			sandbox.Script{Code: "import {nope} from './a.js'; nope", Files: files("a.js", "export const a = 1")},
-			`No matching export in "a.js" for import "nope"`, "script.js", 1, 9},
+			"The requested module './a.js' does not provide an export named 'nope'", "script.js", 1, 9},
 		{"thrown in a file",
 			sandbox.Script{Code: "import {f} from './a.js'\nf()",
 				Files: files("a.js", "\nexport function f() {\n  throw new TypeError('no')\n}")}, "no", "a.js", 3, 13},
@@ -345,6 +346,53 @@ func TestModuleFaults(t *testing.T) {
 }
 
 // TestNamespacesPrintAsNode checks that bundled modules print as modules.
+// TestNamesNotExported checks that an import of a name that a module does not export is an error in Node's words, except
+// in TypeScript, and of names that only Node's own modules have.
+func TestNamesNotExported(t *testing.T) {
+	e := newEngine(t)
+	const no = "SyntaxError: The requested module '%s' does not provide an export named '%s'"
+	const common = "SyntaxError: Named export '%s' not found. The requested module '%s' is a CommonJS module, which may " +
+		"not support all module.exports as named exports.\nCommonJS modules can always be imported via the default " +
+		"export, for example using:\n\nimport pkg from '%[2]s';\n"
+	all := files("a.cjs", "exports.a = 1", "b.js", "export const b = 1", "c.js", "import {x} from './b.js'; x",
+		"d.js", "import {x} from 'os'; export const d = x")
+	packages := append(somePackages(), packageOf("pure", "package.json", `{"type": "module", "sideEffects": false}`,
+		"index.js", "export * from './a.js'; export * from './b.js'", "a.js", "export const a = 1",
+		"b.js", "export const b = Math.random()"))
+	for _, c := range []struct{ code, want string }{
+		{"import {a, b as c} from './a.cjs'", fmt.Sprintf(common, "b", "./a.cjs") + "const {a, b: c} = pkg;\n"},
+		{"import {a,\n b} from './a.cjs'; b", fmt.Sprintf(common, "b", "./a.cjs")},
+		{"import b from './b.js'; b", fmt.Sprintf(no, "./b.js", "default")},
+		{"import {\n x } from './b.js'; x", fmt.Sprintf(no, "./b.js", "x")},
+		{"import './c.js'", fmt.Sprintf(no, "./b.js", "x")},
+		{"import {d} from './d.js'; d", fmt.Sprintf(no, "os", "x")},
+		{"import os, {EOL, x} from 'node:os'; 1", fmt.Sprintf(no, "node:os", "x")},
+		{"import { count, x } from 'plain'; 1", fmt.Sprintf(common, "x", "plain") + "const { count, x } = pkg;\n"},
+		{"import {named, x} from '@s/es'; import './b.js'; x", fmt.Sprintf(no, "@s/es", "x")},
+		{"import {a, x} from 'pure'; x", fmt.Sprintf(no, "pure", "x")},
+		{"import {duplexPair} from 'stream'; import {a} from './a.cjs'; [a, duplexPair]", ""},
+		{"import * as m from './a.cjs'; m.x; const n = await import('./a.cjs'); n.x", ""},
+	} {
+		t.Run(c.code, func(t *testing.T) {
+			r := run(t, e, sandbox.Script{Code: c.code, Files: all},
+				sandbox.Grants{Modules: []string{"*"}, Packages: packages})
+			if got := ""; r.Exception != nil {
+				got = r.Exception.Name + ": " + r.Exception.Message
+				if got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+			} else if c.want != "" {
+				t.Errorf("%s, want %s", r.Value, c.want)
+			}
+		})
+	}
+	r := run(t, e, sandbox.Script{Code: "import {A, a} from './a.cjs'; let x: A = a; x", TypeScript: true, Files: all},
+		sandbox.Grants{})
+	if string(r.Value) != "1" || r.Error != "" {
+		t.Errorf("TypeScript: %s %s", r.Value, r.Error)
+	}
+}
+
 func TestNamespacesPrintAsNode(t *testing.T) {
 	e := newEngine(t)
 	const want = `[Module: null prototype] { a: 1, b: 1, default: [class A] }

@@ -51,7 +51,10 @@ type bundle struct {
 	names map[string]bool
 	// resolved holds what import.meta.resolve means by file and specifier.
 	resolved map[string]map[string]string
-	// mu guards ahead, installed, names and resolved: esbuild reads several files at once.
+	// clauses are what files import by name, and imports the files that they import from, by importer and specifier.
+	clauses map[string][]clause
+	imports map[[2]string]string
+	// mu guards what is above from ahead on: esbuild reads several files at once.
 	mu sync.Mutex
 
 	sourceMap *sourcemap.Consumer
@@ -203,12 +206,13 @@ func (b *bundle) build() *Exception {
 		head = strings.TrimSuffix(head, bundleFunction) + strings.TrimPrefix(packagesHead, "(") + "\n"
 	}
 	printed := b.printed(out)
+	printed = b.withPackages(printed)
 	head = strings.Replace(head, bundleStart, bundleStart+b.extras(printed), 1)
-	b.names = nil // a source is kept
+	b.names, b.clauses, b.imports = nil, nil, nil // a source is kept
 	if b.module && !b.source.isStep() && allESM(out.Metafile) {
 		head = strings.TrimSuffix(head, "\n") + strictMode
 	}
-	b.source.Text = head + b.withPackages(printed) + bundleTail
+	b.source.Text = head + printed + bundleTail
 	return nil
 }
 
@@ -220,6 +224,9 @@ func (b *bundle) extras(printed string) (head string) {
 		if b.names[handles] {
 			head = strings.Replace(head, isMain, "false", 1)
 		}
+	}
+	if strings.Contains(printed, namedFunction+"(") {
+		head += ownNamed
 	}
 	if b.source.name == b.path && len(b.keys) == 0 && strings.Contains(printed, "argv") {
 		head += "if (globalThis.process?.argv?.[1] === '/script.js') process.argv[1] = " + quoted("/"+b.path) + "; "
@@ -377,6 +384,7 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 		importer = b.path
 	}
 	if name, ok := nodemodule.Name(a.Path); ok {
+		b.noteImport(a, ofNode, name)
 		return api.OnResolveResult{Path: name, Namespace: ofNode}
 	}
 	if a.Namespace != ofPackage {
@@ -386,6 +394,7 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 			found, ok = resolve(b.files, importer, a.Path, false)
 		}
 		if ok {
+			b.noteImport(a, ofFile, found)
 			return b.fileOfPackages(found)
 		}
 	}

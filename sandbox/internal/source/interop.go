@@ -76,6 +76,8 @@ const (
 var (
 	section   = lazyregexp.New(`^\s*// (airlock-[a-z]+):(.*)$`)
 	convert   = lazyregexp.New(`(__toESM\d*\(require_[\w$]+\(\))\)`)
+	imported  = lazyregexp.New(`(import_[\w$]+ = )(__toESM\d*\((require_[\w$]+)\(\)(?:, 1)?\))`)
+	wrapped   = lazyregexp.New(`(?m)^var (require_[\w$]+) = __commonJS\(\{\n  "([^"]*)"`)
 	emptyMeta = lazyregexp.New(`\b(import_meta\d*) = \{\};`)
 )
 
@@ -89,6 +91,12 @@ func (b *bundle) asNode(printed string) string {
 	if !converts && !meta {
 		return printed
 	}
+	modules := map[string]string{}
+	if len(b.imports) > 0 {
+		for _, m := range wrapped.FindAllStringSubmatch(printed, -1) {
+			modules[m[1]] = m[2]
+		}
+	}
 	var out strings.Builder
 	out.Grow(len(printed))
 	namespace, name, node := "", "", false
@@ -101,6 +109,12 @@ func (b *bundle) asNode(printed string) string {
 		}
 		if node && converts && strings.Contains(line, "__toESM") {
 			line = convert.ReplaceAllString(line, "$1, 1)")
+		}
+		if len(modules) > 0 && converts && strings.Contains(line, "__toESM") {
+			line = imported.ReplaceAllStringFunc(line, func(found string) string {
+				m := imported.FindStringSubmatch(found)
+				return m[1] + b.checked(m[2], namespace+":"+name, modules[m[3]])
+			})
 		}
 		if meta && strings.Contains(line, "import_meta") {
 			line = emptyMeta.ReplaceAllStringFunc(line, func(found string) string {

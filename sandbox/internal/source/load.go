@@ -53,6 +53,7 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 				files = b.source.from.Files
 			}
 			b.noteResolved(text, a.Path, files)
+			b.noteNames(text, a.Namespace, a.Path)
 			text = withFactories(withoutOwnRequire(text, a.Path, files), a.Path, files)
 			text = withResolved(text, a.Path, files)
 		}

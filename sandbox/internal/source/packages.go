@@ -255,6 +255,7 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 		head += "'use strict';"
 	}
 	body, cut := blank(code, found.imports)
+	bound := ""
 	for _, text := range cut {
 		m := declared.FindStringSubmatch(text)
 		if m == nil || !p.Ahead[PackageName(m[2]+m[3])] {
@@ -262,8 +263,16 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 		}
 		key := "import " + m[2] + m[3]
 		used.add(key, m[1])
-		head += bindings(m[1], packagesName+"["+quoted(key)+"]")
+		from := packagesName + "[" + quoted(key) + "]"
+		if c, ok := clauseOf(text); ok {
+			from = c.check(from)
+		}
+		bound += bindings(m[1], from)
 	}
+	if strings.Contains(bound, namedFunction) {
+		head += ownNamed
+	}
+	head += bound
 	for _, name := range found.required {
 		if p.Ahead[PackageName(name)] {
 			used["require "+name] = nil
@@ -301,6 +310,10 @@ func (b *bundle) withPackages(text string) string {
 		if b.typed {
 			from = "((n) => n?.default?.__esModule && 'default' in n.default ? " +
 				"{...n, default: n.default.default} : n)(" + from + ")"
+		}
+		if specifier, ok := strings.CutPrefix(m[2], "import "); ok && !b.typed {
+			names, pattern := namesOf(m[1])
+			from = clause{specifier, names, pattern}.check(from)
 		}
 		return bindings(m[1], from) + strings.Repeat("\n", strings.Count(d, "\n"))
 	})

@@ -98,6 +98,7 @@ func (b *bundle) exception(m api.Message, lines int) *Exception {
 	if m.Location == nil {
 		return ex
 	}
+	ex.Message = plainMessage(b.notExported(m.Text, m.Location.File))
 	ex.Line, ex.Column = m.Location.Line, m.Location.Column+1
 	namespace, p, ok := strings.Cut(m.Location.File, ":")
 	switch {
