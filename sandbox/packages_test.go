@@ -341,6 +341,21 @@ func TestPackageOfComputedName(t *testing.T) {
 	}
 }
 
+// TestLargePackagesHaveAnImage checks that packages which take 40 MiB are evaluated once.
+func TestLargePackagesHaveAnImage(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Packages: []sandbox.Package{
+		packageOf("large", "index.js", "exports.list = new Uint8Array(20 << 20).fill(1)"),
+		packageOf("other", "index.js", "exports.list = new Uint8Array(14 << 20).fill(2)")}}
+	code := "import { list } from 'large'; import other from 'other'; list.length + other.list.length"
+	for range 2 {
+		if r := run(t, e, sandbox.Script{Code: code}, grants); r.PackagesCold != "" ||
+			string(r.Value) != fmt.Sprint(34<<20) {
+			t.Errorf("%s %q, evaluated by each run: %q", r.Value, r.Error, r.PackagesCold)
+		}
+	}
+}
+
 // TestDozenLargePackages imports twelve libraries of 400 KB that each run evaluates. Bundling them leaves far more
 // garbage than it needs at a time, which does not count as memory of the run.
 func TestDozenLargePackages(t *testing.T) {

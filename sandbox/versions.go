@@ -13,7 +13,7 @@ import (
 )
 
 // DefaultWarmBytes is the value of Config.WarmBytes if it is not set.
-const DefaultWarmBytes = 64 << 20
+const DefaultWarmBytes = 96 << 20
 
 // maxVersions bounds the versions that are remembered, with an image or without.
 const maxVersions = 64

@@ -321,10 +321,10 @@ func TestWarmHostile(t *testing.T) {
 		t.Errorf("what loading took does not count: %q %q", r.Limit, r.Error)
 	}
 	huge := sandbox.Script{Version: "huge",
-		Code: "const a = new Uint8Array(30 << 20).fill(1); export default () => a.length"}
+		Code: "const a = new Uint8Array(44 << 20).fill(1); export default () => a.length"}
 	for range 2 {
 		if r := run(t, e, huge, sandbox.Grants{}); r.Warm || !strings.Contains(r.Cold, "too much to be kept") ||
-			string(r.Value) != fmt.Sprint(30<<20) {
+			string(r.Value) != fmt.Sprint(44<<20) {
 			t.Errorf("%v %q %s %q", r.Warm, r.Cold, r.Value, r.Error)
 		}
 	}

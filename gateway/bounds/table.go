@@ -108,7 +108,7 @@ func Table() []Bound {
 		{Replays, "ended streams that can be resumed", 1000, 64 << 20, byToken, fairlyEvict, "404"},
 		{Contents, "versions of functions kept in memory", 1000, 64 << 20, byTenant, fairlyEvict, "read again"},
 		{Logins, "browser sessions", 10_000, 0, byToken, strconv.Itoa(LoginsOfOne), "the oldest login ends"},
-		{Images, "images of functions in each process", 64, 64 << 20, byTenant, fairlyEvict, "rebuilt"},
+		{Images, "images of functions in each process", 64, 96 << 20, byTenant, fairlyEvict, "rebuilt"},
 		{Sessions, "sessions of one token", 100, 0, byToken, "all; `quota.storage`", "507 `storage_quota`"},
 		{LongBodies, "requests with a body of more than `MAX_DATA_SIZE`", 24, 0, byToken, allButATenth, "503 `too_many`"},
 	}
