@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -35,13 +36,17 @@ func newBackground(
 	cfg Config, deps Deps, e *executor, detail func(error) string, work *meter.Work,
 ) (*background, error) {
 	b := &background{sender: callbacks.NewSender(cfg.Callbacks.OpenedHosts, deps.Now)}
+	runner := &jobs.ExecutionRunner{
+		Executor: e, Records: deps.Records, Detail: detail, Logger: deps.Logger, Callback: b.sender.Send,
+		Append: e.append, Keys: cfg.SnapshotKeys, Now: deps.Now, StartBefore: deps.State.StartBefore,
+	}
+	var functions jobs.Functions
+	if deps.Functions.Outlive {
+		functions = jobs.Functions{Longest: longest(tierOf(deps.Policy)), HasRecord: runner.HasRecord}
+	}
 	var err error
 	b.jobs, err = jobs.New(jobs.Config{
-		Store: deps.State, Workers: cfg.Places + cfg.SparePlaces,
-		Runner: &jobs.ExecutionRunner{
-			Executor: e, Records: deps.Records, Detail: detail, Logger: deps.Logger, Callback: b.sender.Send,
-			Append: e.append, Keys: cfg.SnapshotKeys, Now: deps.Now,
-		},
+		Store: deps.State, Workers: cfg.Places + cfg.SparePlaces, Runner: runner, Functions: functions,
 		Queues: deps.Wake.Queues,
 		Waits: jobs.Waits{
 			Keys: cfg.SnapshotKeys, MaxAge: maxAge(deps.Policy), Record: e.append, NewID: deps.NewID,
@@ -51,6 +56,24 @@ func newBackground(
 	})
 	return b, err
 }
+
+// longest returns a func that returns how long a function takes a job at most: the time of its tier, or its own if that
+// is shorter, and the grace for the record.
+func longest(tier func(name string) (policy.Tier, bool)) func(job execution.Job) time.Duration {
+	return func(job execution.Job) time.Duration {
+		wall := longestFunction
+		if t, ok := tier(cmp.Or(job.Request.Policy, policy.DefaultTier)); ok {
+			wall = t.Timeout
+		}
+		if own := time.Duration(job.Request.Timeout * float64(time.Millisecond)); own > 0 {
+			wall = min(wall, own)
+		}
+		return wall + execution.Grace
+	}
+}
+
+// longestFunction is the most that Lambda gives a function, for a job whose tier is gone.
+const longestFunction = 15 * time.Minute
 
 // maxPauses bounds the pauses that one look reads.
 const maxPauses = 20_000

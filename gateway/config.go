@@ -114,6 +114,8 @@ type Functions struct {
 	// Generation returns how often all of them were replaced because what they start with has changed: packages, policy,
 	// attached servers. A result of an earlier generation is not reused.
 	Generation func() uint64
+	// Outlive says that they run on when the gateway has died.
+	Outlive bool
 	// Writes measures the audit records that the gateway stores for them.
 	Writes *meter.Writes
 }

@@ -188,7 +188,7 @@ func (e *executor) pause(waiting context.Context, r *run, attempt int) bool {
 	length := min(firstPause<<min(attempt, 10), longestPause)
 	length = length/2 + rand.N(length)
 	end := time.Now().Add(length)
-	if d, ok := waiting.Deadline(); ok && end.After(d) || !r.StartBefore.IsZero() && end.After(r.StartBefore) {
+	if d, ok := waiting.Deadline(); ok && end.After(d) || r.late(end) {
 		return false
 	}
 	t := time.NewTimer(length)
@@ -233,6 +233,10 @@ const maxWriting = 256
 
 // invoke invokes a function, within the time of the tier. The place is free as soon as the function is.
 func (e *executor) invoke(ctx context.Context, r *run, place *queue.Place) (execution.Reply, error) {
+	if r.late(time.Now()) { // another process may run it by now
+		return execution.Reply{}, &execution.Error{Code: execution.Throttled, RetryAfter: time.Second,
+			Message: "it is too late to begin the execution"}
+	}
 	running, cancel := context.WithTimeout(ctx, r.decision.Grants.Timeout+e.overhead)
 	defer cancel()
 	r.step(audit.Started)

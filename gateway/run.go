@@ -114,14 +114,29 @@ func invocationOf(s api.Submission) execution.Invocation {
 		Airlock: execution.InvocationVersion, ID: s.ID, Request: s.Request, Via: s.Via,
 		Caller:     execution.Caller{Subject: s.Caller.Subject, Tenant: s.Caller.Tenant, IP: s.IP},
 		ReceivedAt: s.ReceivedAt, Scopes: authn.RestrictingScopes(s.Caller.Scopes), TraceParent: s.TraceParent,
-		Function: s.Function, Content: s.Content, StartBefore: s.StartBefore,
+		Function: s.Function, Content: s.Content,
 		Segments: execution.Segments{Waits: s.Waits, Resume: s.Resume, Session: s.Session},
 	}
+}
+
+// startBefore returns the time until which a function may begin the run now; zero means no bound.
+func (r *run) startBefore() time.Time {
+	if r.StartBefore == nil {
+		return time.Time{}
+	}
+	return r.StartBefore()
+}
+
+// late reports whether a function that is invoked at a time would refuse to begin the run.
+func (r *run) late(at time.Time) bool {
+	until := r.startBefore()
+	return !until.IsZero() && at.After(until)
 }
 
 // invocation returns what a function is invoked with.
 func (r *run) invocation() execution.Invocation {
 	inv := invocationOf(r.Submission)
+	inv.StartBefore = r.startBefore()
 	inv.Servers, inv.QueueMs = execution.ServersOf(r.Request.Tools), api.Milliseconds(r.queued)
 	inv.CallTool = bounded(r.CallTool)
 	// An invoker writes the record of an execution that its function lost.

@@ -28,6 +28,10 @@ const (
 // InvocationVersion is the value of [Invocation.Airlock] that this package writes and accepts.
 const InvocationVersion = 1
 
+// Grace is how much longer than the code may run a function that must start before a time takes at most: to decide,
+// and to store the record. Afterwards another function may run the same execution.
+const Grace = 10 * time.Second
+
 // An Invocation carries a Request from a gateway to a function. The function trusts it no more than a bare Request:
 // it decides by its own policy.
 type Invocation struct {
@@ -53,7 +57,8 @@ type Invocation struct {
 	// has them cached for the same tenant uses those, and any other answers [SourcesNeeded].
 	Content string `json:"content,omitempty"`
 	// StartBefore is the latest start of the execution; zero sets no limit. A function that is asked later answers
-	// [Throttled], because another gateway may have taken the execution over.
+	// [Throttled], because another gateway may have taken the execution over. A function that starts in time stores the
+	// record within the time of the execution and [Grace], or not at all.
 	StartBefore time.Time `json:"startBefore,omitzero"`
 	// Servers identifies the servers of the granted remote tools, by namespace. A call is refused if its namespace has
 	// another server by then.

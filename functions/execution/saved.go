@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"time"
 )
 
@@ -131,8 +132,6 @@ type Times struct {
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
-	// StartBefore is the latest start by the job's owner.
-	StartBefore time.Time `json:"startBefore,omitzero"`
 }
 
 // RunID returns the ID of the record of the segment or step that runs, or ran last.
@@ -152,7 +151,13 @@ type Claim struct {
 	Owner string `json:"owner,omitempty"`
 	// Cancel asks the owner to stop it.
 	Cancel bool `json:"cancel,omitempty"`
+	// Idle is how long a process that has died has certainly begun none of its jobs, in what the store returns as an
+	// orphan. It is not stored.
+	Idle time.Duration `json:"-"`
 }
+
+// NeverBegan is the Idle of an orphan that was claimed and never begun.
+const NeverBegan = time.Duration(math.MaxInt64)
 
 // Ended reports whether the job has its result.
 func (j Job) Ended() bool { return j.Status != Queued && j.Status != Running && j.Status != Paused }

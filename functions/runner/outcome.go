@@ -20,11 +20,13 @@ type outcome struct {
 	maxMemory int64
 	// codeSHA256 is the hash of the code that runs.
 	codeSHA256 string
-	decision   policy.Decision
-	custody    []audit.Step
-	seed       int64
-	journal    *sandbox.Journal // nil if the guest received nothing from outside
-	packages   []sandbox.PackageID
+	// began is when an execution began that another function may run again later, and is otherwise zero.
+	began    time.Time
+	decision policy.Decision
+	custody  []audit.Step
+	seed     int64
+	journal  *sandbox.Journal // nil if the guest received nothing from outside
+	packages []sandbox.PackageID
 }
 
 func (o *outcome) step(name string) {

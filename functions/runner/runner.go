@@ -126,6 +126,9 @@ func (r *Runner) Run(ctx context.Context, inv execution.Invocation,
 	if o.inv.ReceivedAt.IsZero() {
 		o.inv.ReceivedAt = r.cfg.Now()
 	}
+	if !inv.StartBefore.IsZero() {
+		o.began = r.cfg.Now()
+	}
 	o.custody = append(o.custody, audit.Step{Step: audit.Received})
 	o.decision = r.cfg.Policy.Decide(governance.PolicyRequest(inv))
 	o.step(audit.Decided)
@@ -187,13 +190,21 @@ func (r *Runner) sandboxed(ctx context.Context, o *outcome, onLog func(execution
 }
 
 // recorded stores the record and then returns result. If the record cannot be stored, it withholds the result. A
-// caller that hangs up does not cancel the record.
+// caller that hangs up does not cancel the record. The record of an execution that another function may run again is
+// stored before that, or not at all.
 func (r *Runner) recorded(ctx context.Context, o *outcome, result execution.Result) (execution.Result, error) {
 	record := o.record(result)
 	if r.cfg.Redact != nil {
 		r.cfg.Redact(&record)
 	}
-	if err := r.cfg.Records.Append(context.WithoutCancel(ctx), record); err != nil {
+	storing := context.WithoutCancel(ctx)
+	if !o.began.IsZero() {
+		left := o.decision.Grants.Timeout + execution.Grace - r.cfg.Now().Sub(o.began)
+		bounded, cancel := context.WithTimeout(storing, left)
+		defer cancel()
+		storing = bounded
+	}
+	if err := r.cfg.Records.Append(storing, record); err != nil {
 		r.cfg.Log.ErrorContext(ctx, "audit record not written, result withheld", "id", o.inv.ID, "err", err)
 		return execution.Result{}, &execution.Error{
 			Code: execution.Unrecorded, Message: "the execution's audit record could not be written; its result is withheld",

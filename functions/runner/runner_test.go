@@ -29,6 +29,7 @@ type fixture struct {
 	grants    sandbox.Grants
 	records   []audit.Record
 	appendCtx error // of the context that Append got
+	appendBy  time.Time
 }
 
 func (f *fixture) Run(_ context.Context, _ sandbox.Script, g sandbox.Grants) (sandbox.Result, error) {
@@ -37,8 +38,20 @@ func (f *fixture) Run(_ context.Context, _ sandbox.Script, g sandbox.Grants) (sa
 	return f.result, f.err
 }
 
+// slow is a sandbox in which time passes.
+type slow struct {
+	*fixture
+	pass func()
+}
+
+func (s slow) Run(ctx context.Context, script sandbox.Script, g sandbox.Grants) (sandbox.Result, error) {
+	s.pass()
+	return s.fixture.Run(ctx, script, g)
+}
+
 func (f *fixture) Append(ctx context.Context, r audit.Record) error {
 	f.appendCtx = ctx.Err()
+	f.appendBy, _ = ctx.Deadline()
 	if f.appendErr == nil {
 		f.records = append(f.records, r)
 	}
@@ -175,6 +188,56 @@ func TestCancelledContextStillRecords(t *testing.T) {
 	}
 	if len(f.records) != 1 || f.appendCtx != nil {
 		t.Errorf("%d records, appended under a context that says %v", len(f.records), f.appendCtx)
+	}
+}
+
+// The record of an execution that another function may run again is stored within the time of the code and
+// execution.Grace. That of any other execution has no such bound.
+func TestRecordIsStoredBeforeAnotherFunctionMayRun(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	for _, c := range []struct {
+		name    string
+		bounded bool
+		request execution.Request
+		took    time.Duration
+		want    time.Duration // from the beginning
+	}{
+		{"another may", true, execution.Request{Code: "1", Policy: "strict"}, time.Second, 5*time.Second + execution.Grace},
+		{"a time of its own", true, execution.Request{Code: "1", Timeout: 2000}, time.Second, 2*time.Second + execution.Grace},
+		{"too late", true, execution.Request{Code: "1", Policy: "strict"}, time.Minute, -1},
+		{"none may", false, execution.Request{Code: "1", Policy: "strict"}, time.Minute, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var passed time.Duration
+			f := &fixture{result: sandbox.Result{Value: json.RawMessage("1")}}
+			clock := func() time.Time { return began.Add(passed) }
+			r := newRunner(t, f, policy.Default(), func(cfg *runner.Config) {
+				cfg.Now, cfg.Sandbox = clock, slow{f, func() { passed += c.took }}
+			})
+			inv := invocation(c.request)
+			if c.bounded {
+				inv.StartBefore = began
+			}
+			if _, err := r.Run(t.Context(), inv, nil); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case c.want < 0:
+				if !errors.Is(f.appendCtx, context.DeadlineExceeded) {
+					t.Errorf("the record is stored after its time: %v", f.appendCtx)
+				}
+			case c.want == 0:
+				if !f.appendBy.IsZero() {
+					t.Errorf("the record must be stored by %v", f.appendBy)
+				}
+			default:
+				if left := f.appendBy.Sub(time.Now()); left > c.want-c.took || left < c.want-c.took-5*time.Second {
+					t.Errorf("%v are left to store the record, want %v", left, c.want-c.took)
+				}
+			}
+		})
 	}
 }
 

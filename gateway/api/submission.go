@@ -28,8 +28,9 @@ type Submission struct {
 	ID string
 	// TraceParent is the caller's place in a trace (W3C Trace Context), or "".
 	TraceParent string
-	// StartBefore is the time until which a function may begin the execution. Zero means no bound.
-	StartBefore time.Time
+	// StartBefore, which may be nil, returns the time until which a function may begin the execution now. Zero means no
+	// bound.
+	StartBefore func() time.Time
 	// Resume says which part of which execution runs, if the execution has paused before. ID is then that of the segment.
 	Resume *execution.Resume
 	// Waits says that the execution may pause. If Stored is set, it is a stored job, and its result then holds the

@@ -133,9 +133,6 @@ func lines(dir, file string) map[string]int {
 }
 
 func (l *ledger) Run(_ context.Context, job execution.Job) (execution.Result, time.Duration) {
-	if !job.StartBefore.IsZero() && now().After(job.StartBefore) {
-		return execution.Result{}, time.Millisecond
-	}
 	l.write("records", job.ID)
 	return execution.Result{ID: job.ID, Status: execution.Completed}, 0
 }

@@ -86,9 +86,13 @@ type Listing interface {
 
 // Upkeep is regular maintenance.
 type Upkeep interface {
-	// Orphans returns the running jobs of processes that have ended, and whose functions have ended, too. The callbacks
-	// that those processes had taken become due again, at once or when the time that they were taken for is over.
+	// Orphans returns the running jobs of processes that have ended. Their functions may still run: Idle is for how long
+	// their process has certainly begun none. The callbacks that those processes had taken become due again, at once or
+	// when the time that they were taken for is over.
 	Orphans(ctx context.Context) ([]execution.Job, error)
+	// StartBefore returns the latest start of a job that this process has claimed, by its owner; zero sets no limit. When
+	// it has passed, another process may take the job over.
+	StartBefore(owner string) time.Time
 	// Prune deletes what ended before a time.
 	Prune(ctx context.Context, now, before time.Time) error
 }
@@ -132,8 +136,20 @@ type Config struct {
 	Queues Queues
 	// Waits is how executions wait. Without its Keys, none may.
 	Waits Waits
+	// Functions are what runs jobs, if it may outlive this process.
+	Functions Functions
 	// Work counts jobs and callbacks, if it is set.
 	Work *meter.Work
+}
+
+// Functions are functions that run on when the process that called them has died. The zero value is for functions that
+// die with it.
+type Functions struct {
+	// Longest returns how long the function of a job takes at most, with its record. Until then, an orphan only ends by
+	// that record.
+	Longest func(job execution.Job) time.Duration
+	// HasRecord reports whether a job, or the segment of it that runs, has its audit record.
+	HasRecord func(ctx context.Context, job execution.Job) (bool, error)
 }
 
 // ErrEnded is the error of cancelling a job that has ended.

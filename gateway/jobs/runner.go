@@ -36,6 +36,8 @@ type ExecutionRunner struct {
 	Append func(ctx context.Context, record audit.Record) error
 	// Keys decrypt snapshots. Without them, no execution may pause.
 	Keys *waits.Keys
+	// StartBefore, which may be nil, returns the latest start of a job that is claimed, by its owner; zero sets no limit.
+	StartBefore func(owner string) time.Time
 
 	keyless keyless
 }
@@ -44,6 +46,9 @@ type ExecutionRunner struct {
 func (r *ExecutionRunner) run(ctx context.Context, job execution.Job) (execution.Result, error) {
 	s := SubmissionOf(job)
 	s.Waits = r.Keys != nil
+	if r.StartBefore != nil {
+		s.StartBefore = func() time.Time { return r.StartBefore(job.Owner) }
+	}
 	if job.Wait != nil { // the record of a segment has the time at which the segment was queued
 		s.ReceivedAt = job.Wait.Changed
 	}
@@ -157,6 +162,15 @@ func repeated(record audit.Record) execution.Result {
 	result := governance.Result(record)
 	result.Status = execution.Queued
 	return result
+}
+
+// HasRecord reports whether a job, or the segment of it that runs, has its audit record.
+func (r *ExecutionRunner) HasRecord(ctx context.Context, job execution.Job) (bool, error) {
+	_, err := r.Records.Get(ctx, job.RunID())
+	if errors.Is(err, audit.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Recorded implements Runner for a job whose process died between the record of the execution and the storing of its

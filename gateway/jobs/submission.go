@@ -25,7 +25,7 @@ func SubmissionOf(job execution.Job) api.Submission {
 	}
 	return api.Submission{
 		ID: job.RunID(), Caller: ownerOf(job), IP: job.IP, Via: job.Via, Function: job.Function, Fresh: job.Fresh,
-		TraceParent: job.TraceParent, ReceivedAt: job.ReceivedAt, StartBefore: job.StartBefore, Request: job.Request,
+		TraceParent: job.TraceParent, ReceivedAt: job.ReceivedAt, Request: job.Request,
 		Stored: true,
 	}
 }

@@ -200,7 +200,14 @@ func (q *Queue) take(ctx context.Context, job execution.Job) {
 		delete(q.adopting, job.ID)
 		q.mu.Unlock()
 	}()
-	result, recorded, err := q.cfg.Runner.Recorded(ctx, job)
+	runs, err := q.mayRun(ctx, job)
+	if runs {
+		return // a later look finds it again
+	}
+	result, recorded := execution.Result{}, false
+	if err == nil {
+		result, recorded, err = q.cfg.Runner.Recorded(ctx, job)
+	}
 	if err != nil {
 		q.complain(ctx, "an orphan cannot be looked up", err)
 		return
@@ -220,6 +227,16 @@ func (q *Queue) take(ctx context.Context, job execution.Job) {
 		q.complain(ctx, "an orphan cannot be adopted", err)
 	}
 	q.nudge()
+}
+
+// mayRun reports whether the function of an orphan may still run: it has left no record, and its time is not over.
+func (q *Queue) mayRun(ctx context.Context, job execution.Job) (bool, error) {
+	f := q.cfg.Functions
+	if f.Longest == nil || job.Idle >= f.Longest(job) {
+		return false, nil
+	}
+	recorded, err := f.HasRecord(ctx, job)
+	return err == nil && !recorded, err
 }
 
 func (q *Queue) complain(ctx context.Context, what string, err error) {

@@ -193,7 +193,8 @@ func (s *Sessions) begin(ctx context.Context, id string, step *api.Submission) (
 		}
 	}
 	run := step.ID
-	step.Session, step.Fresh, step.Waits, step.StartBefore = next, true, true, job.Wait.Session.Until
+	step.Session, step.Fresh, step.Waits = next, true, true
+	step.StartBefore = func() time.Time { return job.Wait.Session.Until }
 	step.KeepStep = func(ctx context.Context, result execution.Result) error {
 		return s.keep(ctx, job, run, result)
 	}

@@ -232,7 +232,7 @@ func (f *Fleet) described(confined *WallWatch) string {
 
 // functions returns what the functions of this machine report.
 func (f *Fleet) functions() gateway.Functions {
-	out := gateway.Functions{Fleet: f.state(), Engines: f.engines(), Generation: f.renewals.Load}
+	out := gateway.Functions{Fleet: f.state(), Engines: f.engines(), Generation: f.renewals.Load, Outlive: f.pool == nil}
 	if f.pool != nil {
 		out.Writes = f.pool.writes
 	}

@@ -31,9 +31,9 @@ var (
 	_ gateway.State = (*dynamostate.Store)(nil)
 )
 
-// lambdaLife is how long a function on Lambda may run on after the gateway that called it has died: it starts within
-// half of that time, and its timeout is less than the other half.
-const lambdaLife = 3 * time.Minute
+// lambdaLease is how long after a sign of life of a gateway a function on Lambda may begin a job for it. Clocks may
+// differ by a third of it. A start takes less than the rest: if one does not, the gateway tries again.
+const lambdaLease = 15 * time.Second
 
 // openState opens the state that AIRLOCK_STATE names, or returns nil if it names none.
 func openState(ctx context.Context, set settings.Settings, quota func(tenant string) policy.Quota) (gateway.State,
@@ -46,7 +46,7 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 		cfg := dynamostate.Config{Access: tableAccess(set.Records.S3Endpoint), Storage: storage, NoJobs: noJobs(set),
 			MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most}
 		if set.Invoker == "lambda" {
-			cfg.Outlive = lambdaLife
+			cfg.Lease = lambdaLease
 		}
 		state, err := dynamostate.Open(ctx, set.State, cfg)
 		if err != nil {
@@ -59,7 +59,7 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 			MaxJobs: bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most, Storage: storage,
 		}
 		if set.Invoker == "lambda" {
-			cfg.Outlive = lambdaLife
+			cfg.Lease = lambdaLease
 		}
 		state, err := pgstate.Open(ctx, set.State, cfg)
 		if err != nil {
@@ -67,11 +67,15 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 		}
 		return state, state.Close, nil
 	}
-	state, err := sqlitestate.Open(set.State, sqlitestate.Config{
+	cfg := sqlitestate.Config{
 		MaxBytes: set.StateBytes,
 		MaxJobs:  bounds.Of(bounds.Jobs).Most, MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most,
 		Storage: storage,
-	})
+	}
+	if set.Invoker == "lambda" {
+		cfg.Lease = lambdaLease
+	}
+	state, err := sqlitestate.Open(set.State, cfg)
 	if err != nil {
 		return nil, nil, fmt.Errorf("AIRLOCK_STATE: %w; set AIRLOCK_STATE to a folder that can be written", err)
 	}

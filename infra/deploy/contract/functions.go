@@ -3,13 +3,15 @@ package contract
 import (
 	"strings"
 	"time"
+
+	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// The margin of a function beyond its tier's time: enough to decide, record and answer, and short enough that a stuck
-// process ends soon.
+// The margin of a function beyond its tier's time: enough to decide, record and answer, and no more than after which
+// another function may run the same job.
 const (
 	leastGrace = 3 * time.Second
-	mostGrace  = 15 * time.Second
+	mostGrace  = execution.Grace
 )
 
 func checkFunctions(t *template, tiers []Tier, r *report) {

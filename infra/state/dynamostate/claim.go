@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +13,9 @@ import (
 // A claim is a job that this process is running. Its item is nil until the claim succeeds, and again when it was used:
 // it saves a read, if nobody has changed the job since.
 type claim struct {
-	id   string
-	item item
+	id    string
+	began time.Time // before the request was sent
+	item  item
 }
 
 // Claim claims the next queued job and marks it as running. It takes the first tenant in order after the given one
@@ -142,14 +142,11 @@ func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.J
 func (s *Store) claim(ctx context.Context, now time.Time, l listed) (job execution.Job, err error) {
 	by, id := token(), idOf(l.key)
 	s.mu.Lock()
-	s.held[by] = &claim{id: id}
+	s.held[by] = &claim{id: id, began: s.cfg.Now()}
 	s.mu.Unlock()
 	owner := s.id + "." + by
 	set := item{"v": text(by), "list": text(runningList), "at": text(owner), "owner": text(owner),
-		"status": text(string(execution.Running)), "started": number(millis(now)), "startBefore": number(0)}
-	if s.cfg.Outlive > 0 {
-		set["startBefore"] = number(millis(now.Add(s.cfg.Outlive / 2)))
-	}
+		"status": text(string(execution.Running)), "started": number(millis(now))}
 	it, err := s.move(ctx, l.key, l.entry, set)
 	if errors.Is(err, errMoved) { // an earlier attempt may have succeeded
 		now, reading := s.get(ctx, l.key)
@@ -229,38 +226,58 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 		}
 		dead = s.deadOf(running)
 	}
-	var found []listed
-	for process, jobs := range running {
-		switch {
-		case process == s.id:
-			found = append(found, slices.DeleteFunc(jobs, func(l listed) bool { return s.holds(l.at) })...)
-		case dead[process]:
-			found = append(found, jobs...)
-		}
-	}
 	var out []execution.Job
-	for _, l := range found {
-		job, err := s.Job(ctx, idOf(l.key))
-		switch {
-		case errors.Is(err, execution.ErrNotFound):
-		case err != nil:
-			return nil, fmt.Errorf("look for orphans: %w", err)
-		case job.Status == execution.Running && job.Owner == l.at && !s.holds(l.at):
-			out = append(out, job)
+	for process, jobs := range running {
+		idle, died := dead[process]
+		if process == s.id {
+			idle, died = execution.NeverBegan, true
+		}
+		if !died {
+			continue
+		}
+		for _, l := range jobs {
+			if s.holds(l.at) {
+				continue
+			}
+			job, err := s.Job(ctx, idOf(l.key))
+			switch {
+			case errors.Is(err, execution.ErrNotFound):
+			case err != nil:
+				return nil, fmt.Errorf("look for orphans: %w", err)
+			case job.Status == execution.Running && job.Owner == l.at && !s.holds(l.at):
+				job.Idle = idle
+				out = append(out, job)
+			}
 		}
 	}
 	return out, nil
 }
 
-// deadOf returns the processes with running jobs that have died.
-func (s *Store) deadOf(running map[string][]listed) map[string]bool {
-	dead := map[string]bool{}
+// deadOf returns the processes with running jobs that have died, and since when each has certainly begun none.
+func (s *Store) deadOf(running map[string][]listed) map[string]time.Duration {
+	dead := map[string]time.Duration{}
 	for process := range running {
-		if process != s.id && s.beat.hasDied(process) {
-			dead[process] = true
+		if process == s.id {
+			continue
+		}
+		if silence, died := s.beat.silence(process); died {
+			dead[process] = max(silence-s.cfg.Lease, 0)
 		}
 	}
 	return dead
+}
+
+// StartBefore returns the latest start of a job that this process has claimed, as its owner. It is in the past if
+// others may have taken the job over.
+func (s *Store) StartBefore(owner string) time.Time {
+	_, by, _ := strings.Cut(owner, ".")
+	var began time.Time
+	s.mu.Lock()
+	if c := s.held[by]; c != nil {
+		began = c.began
+	}
+	s.mu.Unlock()
+	return s.beat.lease.Until(began)
 }
 
 // holds reports whether an owner is a claim that this process knows of.

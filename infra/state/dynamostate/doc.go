@@ -24,9 +24,11 @@
 //
 // DynamoDB has no clock. A gateway writes a new token into its heartbeat every two seconds, and the others measure how
 // long it stays the same, each by its own clock and only while its own heartbeats arrive. After eight seconds the
-// gateway has died, and its running jobs are orphans. A function that may outlive its gateway (Config.Outlive) is
-// waited for, and starts soon after the claim or not at all. A gateway that is suspended for longer than that and then
-// continues counts as dead in between: a job that it was running may run a second time.
+// gateway has died, and its running jobs are orphans. Jobs of a gateway begin within its lease after a heartbeat
+// (Config.Lease), or not at all, and an orphan says for how long that has been over: the function of an orphan may
+// still run where it outlives its gateway. A gateway that was suspended for longer than eight seconds and continues
+// counts as dead in between. It begins none of the jobs that it had claimed, but a job that it was running may run a
+// second time.
 //
 // # Limits
 //

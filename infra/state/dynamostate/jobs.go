@@ -91,7 +91,7 @@ func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error
 		return err
 	}
 	it["status"], it["owner"] = text(string(j.Status)), text(j.Owner)
-	it["started"], it["startBefore"] = number(millis(j.StartedAt)), number(millis(j.StartBefore))
+	it["started"] = number(millis(j.StartedAt))
 	if j.Owner == "" {
 		delete(it, "owner")
 	}
@@ -127,7 +127,7 @@ func (t *table) stateOf(ctx context.Context, it item) (j execution.Job, err erro
 		return j, unreadable("a job", err)
 	}
 	j.Status, j.Owner = execution.Status(textOf(it["status"])), textOf(it["owner"])
-	j.StartedAt, j.StartBefore = fromMillis(numberOf(it["started"])), fromMillis(numberOf(it["startBefore"]))
+	j.StartedAt = fromMillis(numberOf(it["started"]))
 	if j.Result, err = t.load(ctx, it["result"]); err != nil {
 		return j, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 const processes = "processes"
@@ -13,11 +15,12 @@ func processKey(id string) key { return keyOf(processes, id) }
 // A heartbeat shows other processes that this one is alive, and watches theirs.
 type heartbeat struct {
 	*table
-	id                 string // of this process
-	now                func() time.Time
-	deadAfter, outlive time.Duration
-	stop               context.CancelFunc
-	done               chan struct{}
+	id        string // of this process
+	now       func() time.Time
+	deadAfter time.Duration
+	lease     share.Lease
+	stop      context.CancelFunc
+	done      chan struct{}
 
 	mu      sync.Mutex
 	last    time.Time           // of the last success
@@ -44,9 +47,13 @@ const (
 // register writes a heartbeat. If that fails, the sightings are void: others could not write theirs either.
 func (h *heartbeat) register(ctx context.Context) error {
 	it := processKey(h.id)
-	it["v"], it["expires"] = text(token()), number(h.now().Add(keepBeat).Unix())
+	sent := h.now()
+	it["v"], it["expires"] = text(token()), number(sent.Add(keepBeat).Unix())
 	err := h.set(ctx, it)
 	now := h.now()
+	if err == nil {
+		h.lease.Renew(sent, now)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err != nil || now.Before(h.last) {
@@ -141,23 +148,26 @@ func (h *heartbeat) note(id string, it item, now time.Time) {
 	}
 }
 
-// silent reports whether a process has written no heartbeat for as long as makes it dead, and for a longer time.
-func (g sighting) silent(now time.Time, deadAfter, longer time.Duration) bool {
+// silence returns for how long a process has certainly written no heartbeat, and whether it has died.
+func (g sighting) silence(now time.Time, deadAfter time.Duration) (silence time.Duration, died bool) {
+	silence = now.Sub(g.since)
 	if g.beat == "" {
-		return now.Sub(g.since) >= longer
+		return silence, true
 	}
-	return now.Sub(g.since) >= deadAfter+longer || now.Sub(g.written) >= surely+deadAfter+longer
+	silence = max(silence, now.Sub(g.written)-surely)
+	return silence, silence >= deadAfter
 }
 
-// hasDied reports whether a process has died, and its functions with it, according to the last look.
-func (h *heartbeat) hasDied(id string) bool {
+// silence returns for how long a process has certainly written no heartbeat, and whether it has died, according to the
+// last look.
+func (h *heartbeat) silence(id string) (silence time.Duration, died bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
 	if _, ok := h.seen[id]; !ok {
 		h.note(id, nil, now) // it has no heartbeat
 	}
-	return h.seen[id].silent(now, h.deadAfter, h.outlive)
+	return h.seen[id].silence(now, h.deadAfter)
 }
 
 // lives reports whether a process may be alive, for a reader that does not watch heartbeats regularly.
@@ -173,5 +183,6 @@ func (h *heartbeat) lives(ctx context.Context, id string) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.note(id, it, now)
-	return !h.seen[id].silent(now, h.deadAfter, 0), nil
+	_, died := h.seen[id].silence(now, h.deadAfter)
+	return !died, nil
 }

@@ -38,9 +38,9 @@ type Config struct {
 	MaxJobsPerTenant int
 	// Storage returns a tenant's current quota. It must be safe for concurrent use. Nil means the default.
 	Storage func(tenant string) execution.Storage
-	// Outlive is how long a function may run after its gateway has died; 0 if functions die with their gateway. A job
-	// then starts within half of it after its claim, or not at all.
-	Outlive time.Duration
+	// Lease is how long after a heartbeat a function may begin a job of its process. A third of it is for clocks that
+	// differ. Default DeadAfter.
+	Lease time.Duration
 	// DeadAfter is how long a heartbeat stays the same until its process counts as dead. A process writes four in that
 	// time. Default 8 seconds.
 	DeadAfter time.Duration
@@ -79,11 +79,12 @@ func Parse(text string) (table, contents string, err error) {
 
 // Open opens the state at a URL and starts to write heartbeats. The table exists already; see Schema.
 func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
-	if cfg.MaxJobsPerTenant < 0 || cfg.Outlive < 0 || cfg.DeadAfter < 0 {
+	if cfg.MaxJobsPerTenant < 0 || cfg.Lease < 0 || cfg.DeadAfter < 0 {
 		return nil, errors.New("state: numbers and durations must not be negative")
 	}
 	cfg.MaxJobsPerTenant = cmp.Or(cfg.MaxJobsPerTenant, 20_000)
 	cfg.DeadAfter = cmp.Or(cfg.DeadAfter, 8*time.Second)
+	cfg.Lease = cmp.Or(cfg.Lease, cfg.DeadAfter)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -94,8 +95,8 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	s := &Store{table: t, cfg: cfg, id: rand.Text(), held: map[string]*claim{},
 		tallies: share.NewTallies(cfg.Now)}
 	s.uses = uses{t, cfg.Now, s.storage, &latest{items: map[[2]string]item{}}}
-	s.beat = &heartbeat{table: t, id: s.id, now: cfg.Now, deadAfter: cfg.DeadAfter, outlive: cfg.Outlive,
-		seen: map[string]sighting{}}
+	s.beat = &heartbeat{table: t, id: s.id, now: cfg.Now, deadAfter: cfg.DeadAfter,
+		lease: share.Lease{DeadAfter: cfg.DeadAfter, Length: cfg.Lease}, seen: map[string]sighting{}}
 	if err := s.beat.register(ctx); err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
@@ -103,13 +104,18 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the heartbeats. Jobs that this process was running become orphans.
+// Close ends the heartbeats. Jobs that this process was running become orphans when it counts as dead.
 func (s *Store) Close() error {
 	s.beat.end()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	// If that fails, the others find that the heartbeats have ended.
-	_ = s.remove(ctx, processKey(s.id))
+	s.mu.Lock()
+	holds := len(s.held) > 0
+	s.mu.Unlock()
+	if !holds { // otherwise, others see since when its last heartbeat stays the same
+		// If that fails, the others find that the heartbeats have ended.
+		_ = s.remove(ctx, processKey(s.id))
+	}
 	return nil
 }
 

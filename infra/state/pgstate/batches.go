@@ -119,7 +119,7 @@ func writeRows(ctx context.Context, q querier, batch []*operation[jobWrite, int6
 	var ids, docs, results, snapshots [][]byte
 	var lasts, statuses, owners, claims, tokens []string
 	var cancels, hasResults, hasSnapshots []bool
-	var starts, started, startBefores []int64
+	var starts, started []int64
 	var callbacks, ends []*int64
 	byToken := map[string]*operation[jobWrite, int64]{}
 	for _, op := range batch {
@@ -135,22 +135,21 @@ func writeRows(ctx context.Context, q querier, batch []*operation[jobWrite, int6
 		ids, lasts, statuses = append(ids, w.row.id), append(lasts, w.row.change), append(statuses, string(j.Status))
 		starts, owners, claims = append(starts, millis(dueAt(j))), append(owners, owner), append(claims, claim)
 		cancels, callbacks, ends = append(cancels, j.Cancel), append(callbacks, callback), append(ends, orNull(j.EndedAt))
-		started, startBefores = append(started, millis(j.StartedAt)), append(startBefores, millis(j.StartBefore))
+		started, snapshots = append(started, millis(j.StartedAt)), append(snapshots, w.snapshot())
 		docs, results, tokens = append(docs, w.doc), append(results, w.result()), append(tokens, w.token)
-		snapshots = append(snapshots, w.snapshot())
 		hasResults, hasSnapshots = append(hasResults, w.hasResult), append(hasSnapshots, w.hasSnapshot)
 	}
 	// Nobody needs the request and the snapshot of a job that has ended.
 	written, err := collect(ctx, q, scanWritten, `WITH batch AS (
 			SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::boolean[],
-				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[], $13::bytea[], $14::text[], $15::bytea[],
-				$16::boolean[], $17::boolean[])
-				AS b (id, last, status, not_before, owner, claim, cancel, callback, ended, started, start_before, doc, result,
-					token, snapshot, has_result, has_snapshot)
+				$8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::bytea[], $13::text[], $14::bytea[], $15::boolean[],
+				$16::boolean[])
+				AS b (id, last, status, not_before, owner, claim, cancel, callback, ended, started, doc, result, token, snapshot,
+					has_result, has_snapshot)
 		), written AS (
 			UPDATE airlock.jobs j SET status = b.status, not_before = b.not_before, owner = nullif(b.owner, ''),
 				claim = nullif(b.claim, ''), cancel = b.cancel, callback = b.callback, caller = NULL, ended = b.ended,
-				started = b.started, start_before = b.start_before, doc = b.doc,
+				started = b.started, doc = b.doc,
 				result = CASE WHEN b.has_result THEN j.result ELSE b.result END,
 				request = CASE WHEN b.ended IS NULL THEN j.request ELSE '{}'::bytea END,
 				snapshot = CASE WHEN b.ended IS NOT NULL THEN NULL WHEN b.has_snapshot THEN j.snapshot ELSE b.snapshot END,
@@ -162,8 +161,8 @@ func writeRows(ctx context.Context, q querier, batch []*operation[jobWrite, int6
 			WHERE u.tenant IN (SELECT tenant FROM written) AND u.kind = 'results' AND u.subject = '' GROUP BY u.tenant
 		)
 		SELECT written.change, coalesce(used.bytes, 0) FROM written LEFT JOIN used ON used.tenant = written.tenant`,
-		ids, lasts, statuses, starts, owners, claims, cancels, callbacks, ends, started, startBefores, docs, results, tokens,
-		snapshots, hasResults, hasSnapshots)
+		ids, lasts, statuses, starts, owners, claims, cancels, callbacks, ends, started, docs, results, tokens, snapshots,
+		hasResults, hasSnapshots)
 	for _, w := range written {
 		op := byToken[w.token]
 		op.out, op.err = w.results, nil

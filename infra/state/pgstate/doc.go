@@ -13,10 +13,11 @@
 //
 // Each gateway writes a heartbeat every two seconds, by the clock of the database. If a heartbeat is more than eight
 // seconds old, its gateway has died, and its running jobs are orphans. A gateway declares others dead only while its
-// own heartbeats arrive, so no gateway counts as dead because of an outage of the database. A function that may outlive
-// its gateway (Config.Outlive) is waited for, and starts soon after the claim or not at all. A gateway that is
-// suspended for longer than that and then continues counts as dead in between: a job that it was running may run a
-// second time.
+// own heartbeats arrive, so no gateway counts as dead because of an outage of the database. Jobs of a gateway begin
+// within its lease after a heartbeat (Config.Lease), or not at all, and an orphan says for how long that has been over:
+// the function of an orphan may still run where it outlives its gateway. A gateway that was suspended for longer than
+// eight seconds and continues counts as dead in between. It begins none of the jobs that it had claimed, but a job that
+// it was running may run a second time.
 //
 // # Limits
 //

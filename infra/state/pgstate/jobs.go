@@ -18,23 +18,29 @@ const (
 	jobColumns = rowColumns + "request, result, snapshot, coalesce(octet_length(snapshot), 0)"
 	// stateColumns leave out the request and the snapshot.
 	stateColumns = rowColumns + "'{}'::bytea, result, NULL::bytea, coalesce(octet_length(snapshot), 0)"
-	rowColumns   = "id, status, coalesce(owner, ''), coalesce(claim, ''), started, start_before, change, doc, "
+	rowColumns   = "id, status, coalesce(owner, ''), coalesce(claim, ''), started, change, doc, "
 )
 
 // A jobRow is a stored job. Its columns take precedence over its document, because a claim changes only columns.
 type jobRow struct {
 	id                           []byte
 	status, owner, claim, change string
-	started, startBefore         int64
+	started                      int64
 	doc, request                 []byte
 	result, snapshot             []byte
 	snapshotBytes                int
+	idle                         time.Duration // of an orphan
+}
+
+// columns returns where the columns of a job are scanned to.
+func (r *jobRow) columns() []any {
+	return []any{&r.id, &r.status, &r.owner, &r.claim, &r.started, &r.change, &r.doc, &r.request, &r.result, &r.snapshot,
+		&r.snapshotBytes}
 }
 
 func scanJob(row pgx.Row) (*jobRow, error) {
 	r := &jobRow{}
-	err := row.Scan(&r.id, &r.status, &r.owner, &r.claim, &r.started, &r.startBefore, &r.change, &r.doc, &r.request,
-		&r.result, &r.snapshot, &r.snapshotBytes)
+	err := row.Scan(r.columns()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, execution.ErrNotFound
 	}
@@ -52,7 +58,7 @@ func (r *jobRow) job() (execution.Job, error) {
 		return job, unreadable("a job", err)
 	}
 	job.Status, job.Owner = execution.Status(r.status), ""
-	job.StartedAt, job.StartBefore = fromMillis(r.started), fromMillis(r.startBefore)
+	job.StartedAt, job.Idle = fromMillis(r.started), r.idle
 	if r.owner != "" {
 		job.Owner = r.owner + "." + r.claim
 	}
@@ -218,8 +224,8 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 		over[i] = []byte(tenant)
 	}
 	return s.take(ctx, most, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
-		return collect(ctx, s.pool, scanJob, "SELECT "+jobColumns+" FROM airlock.claim_some($1, $2, $3, $4, $5, $6)",
-			binary(), s.id, tokens, millis(now), millis(s.startBefore(now)), []byte(after), over)
+		return collect(ctx, s.pool, scanJob, "SELECT "+jobColumns+" FROM airlock.claim_some($1, $2, $3, 0, $4, $5)",
+			binary(), s.id, tokens, millis(now), []byte(after), over)
 	})
 }
 
@@ -227,9 +233,9 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.Job, error) {
 	return first(s.take(ctx, 1, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
 		return collect(ctx, s.pool, scanJob, `UPDATE airlock.jobs SET status = 'running', owner = $2, claim = $3, change = $3,
-			claimed = clock_timestamp(), started = $4, start_before = $5
+			claimed = clock_timestamp(), started = $4, start_before = 0
 			WHERE id = $1 AND status = 'queued' AND (not_before <= $4 OR not_before > $4 + 3600000)
-			RETURNING `+jobColumns, []byte(id), s.id, tokens[0], millis(now), millis(s.startBefore(now)))
+			RETURNING `+jobColumns, []byte(id), s.id, tokens[0], millis(now))
 	}))
 }
 
@@ -275,14 +281,6 @@ func (s *Store) take(ctx context.Context, most int,
 	}
 	s.jobs.dropUnheld(tokens)
 	return jobs, err
-}
-
-// startBefore returns the latest start of a job that is claimed now.
-func (s *Store) startBefore(now time.Time) time.Time {
-	if s.cfg.Outlive == 0 {
-		return time.Time{}
-	}
-	return now.Add(s.cfg.Outlive / 2)
 }
 
 // ChangeJob passes a job to fn and stores the result. fn may be called more than once. If fn fails, nothing changes

@@ -3,8 +3,11 @@ package pgstate
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -23,9 +26,13 @@ type heartbeat struct {
 const live = "SELECT p.id FROM airlock.processes p WHERE p.seen > clock_timestamp() - make_interval(secs => $1)"
 
 func (s *Store) register(ctx context.Context) error {
+	sent := time.Now()
 	_, err := s.exec(ctx, `INSERT INTO airlock.processes (id, seen) VALUES ($1, clock_timestamp())
 		ON CONFLICT (id) DO UPDATE SET seen = clock_timestamp()`, s.id)
 	s.beat.note(time.Now(), s.cfg.DeadAfter, err == nil)
+	if err == nil {
+		s.lease.Renew(sent, time.Now())
+	}
 	return err
 }
 
@@ -78,6 +85,7 @@ func (h *heartbeat) end() {
 // claimed is a job that this process is running, as the database has it.
 type claimed struct {
 	token string
+	began time.Time // before the statement was sent
 	row   *jobRow
 }
 
@@ -91,7 +99,7 @@ type held struct {
 func (h *held) begin(token string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.claims[token] = &claimed{token: token}
+	h.claims[token] = &claimed{token: token, began: time.Now()}
 }
 
 func (h *held) hold(token string, row *jobRow) {
@@ -143,9 +151,26 @@ func (h *held) tokens() []string {
 }
 
 func (h *held) has(token string) bool {
+	_, has := h.since(token)
+	return has
+}
+
+// since returns when a job was claimed under a token.
+func (h *held) since(token string) (began time.Time, has bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.claims[token] != nil
+	if c := h.claims[token]; c != nil {
+		return c.began, true
+	}
+	return began, false
+}
+
+// StartBefore returns the latest start of a job that this process has claimed, as its owner. It is in the past if
+// others may have taken the job over.
+func (s *Store) StartBefore(owner string) time.Time {
+	_, token, _ := strings.Cut(owner, ".")
+	began, _ := s.jobs.since(token)
+	return s.lease.Until(began)
 }
 
 // Orphans returns the running jobs of processes that have died, and those that this process claimed without receiving
@@ -160,9 +185,9 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 			return nil, fmt.Errorf("free callbacks: %w", err)
 		}
 		err = s.do(ctx, func(ctx context.Context) (err error) {
-			rows, err = collect(ctx, s.pool, scanJob, "SELECT "+jobColumns+` FROM airlock.jobs
-				WHERE status = 'running' AND owner <> $2 AND owner NOT IN (`+live+`)
-				AND claimed < clock_timestamp() - make_interval(secs => $3) LIMIT 1000`, dead, s.id, s.cfg.Outlive.Seconds())
+			rows, err = collect(ctx, s.pool, s.scanOrphan, "SELECT "+jobColumns+`, extract(epoch FROM clock_timestamp() -
+				coalesce((SELECT p.seen FROM airlock.processes p WHERE p.id = owner), claimed))::float8 FROM airlock.jobs
+				WHERE status = 'running' AND owner <> $2 AND owner NOT IN (`+live+`) LIMIT 1000`, dead, s.id)
 			return err
 		})
 		if err != nil {
@@ -181,10 +206,19 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	}
 	for _, row := range lost {
 		if !s.jobs.has(row.claim) { // it was not claimed since
+			row.idle = execution.NeverBegan
 			rows = append(rows, row)
 		}
 	}
 	return decodeJobs(rows)
+}
+
+// scanOrphan scans a job and the age of the last heartbeat of its owner in seconds.
+func (s *Store) scanOrphan(row pgx.Row) (*jobRow, error) {
+	r, seconds := &jobRow{}, 0.0
+	err := row.Scan(append(r.columns(), &seconds)...)
+	r.idle = max(time.Duration(seconds*float64(time.Second))-s.cfg.Lease, 0)
+	return r, err
 }
 
 // Cancelled returns the IDs of this process's running jobs that are to be stopped.

@@ -15,14 +15,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 // A Store is one gateway's view of the state in a database. It is safe for concurrent use.
 type Store struct {
 	*base
-	id   string // of this process
-	jobs held
-	beat heartbeat
+	id    string // of this process
+	jobs  held
+	beat  heartbeat
+	lease share.Lease
 
 	submits group[newJob, bool]
 	writes  group[jobWrite, int64]
@@ -45,9 +47,9 @@ type Config struct {
 	// Storage returns a tenant's current quota. It must be safe for concurrent use. Nil, or a zero field, means the
 	// default.
 	Storage func(tenant string) execution.Storage
-	// Outlive is how long a function may run after its gateway has died; 0 if functions die with their gateway. A job
-	// then starts within half of it after its claim, or not at all.
-	Outlive time.Duration
+	// Lease is how long after a heartbeat a function may begin a job of its process. A third of it is for clocks that
+	// differ. Default DeadAfter.
+	Lease time.Duration
 	// Timeout bounds each operation. Default 3 seconds.
 	Timeout time.Duration
 	// DeadAfter is the age of a heartbeat from which its process has died. A process writes four in that time. Default
@@ -60,7 +62,7 @@ type Config struct {
 }
 
 func (c Config) checked() (Config, error) {
-	if c.MaxJobs < 0 || c.MaxJobsPerTenant < 0 || c.Outlive < 0 || c.Timeout < 0 || c.DeadAfter < 0 || c.Settle < 0 {
+	if c.MaxJobs < 0 || c.MaxJobsPerTenant < 0 || c.Lease < 0 || c.Timeout < 0 || c.DeadAfter < 0 || c.Settle < 0 {
 		return c, errors.New("state: numbers and durations must not be negative")
 	}
 	c.MaxJobs = cmp.Or(c.MaxJobs, 100_000)
@@ -68,6 +70,7 @@ func (c Config) checked() (Config, error) {
 	c.Timeout = cmp.Or(c.Timeout, 3*time.Second)
 	c.DeadAfter = cmp.Or(c.DeadAfter, 8*time.Second)
 	c.Settle = cmp.Or(c.Settle, c.DeadAfter/2)
+	c.Lease = cmp.Or(c.Lease, c.DeadAfter)
 	return c, nil
 }
 
@@ -101,7 +104,8 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("state: %w", err)
 	}
 	s := &Store{base: &base{pool: pool, cfg: cfg}, id: cryptorand.Text(),
-		jobs: held{claims: map[string]*claimed{}, byID: map[string]*claimed{}}}
+		jobs:  held{claims: map[string]*claimed{}, byID: map[string]*claimed{}},
+		lease: share.Lease{DeadAfter: cfg.DeadAfter, Length: cfg.Lease}}
 	s.submits = group[newJob, bool]{carryOut: s.submitAll, size: newJob.size, timeout: cfg.Timeout}
 	s.writes = group[jobWrite, int64]{carryOut: s.writeAll, size: jobWrite.size, timeout: cfg.Timeout}
 	if err := migrate(starting, pool); err != nil {
@@ -116,13 +120,15 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close closes all connections. Jobs that this process was running become orphans.
+// Close closes all connections. Jobs that this process was running become orphans when it counts as dead.
 func (s *Store) Close() error {
 	s.beat.end()
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
 	defer cancel()
-	// If that fails, the others find that the heartbeats have ended.
-	_, _ = s.pool.Exec(ctx, "DELETE FROM airlock.processes WHERE id = $1", s.id)
+	if len(s.jobs.tokens()) == 0 { // otherwise, its last heartbeat says how old they are
+		// If that fails, the others find that the heartbeats have ended.
+		_, _ = s.pool.Exec(ctx, "DELETE FROM airlock.processes WHERE id = $1", s.id)
+	}
 	s.pool.Close()
 	return nil
 }

@@ -254,10 +254,10 @@ func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO airlock.jobs (id, tenant, subject, status, priority, not_before, change, doc,
-			request, owner, claim, claimed, started, start_before, cancel, callback, ended, result, snapshot)
+			request, owner, claim, claimed, started, cancel, callback, ended, result, snapshot)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), nullif($11, ''), clock_timestamp(), $12, $13, $14, $15,
-			$16, $17, $18)`,
-			append(n.values(), owner, claim, millis(job.StartedAt), millis(job.StartBefore), job.Cancel, callback,
+			$16, $17)`,
+			append(n.values(), owner, claim, millis(job.StartedAt), job.Cancel, callback,
 				orNull(job.EndedAt), []byte(job.Result), job.Snapshot)...)
 		return err
 	})

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -386,11 +388,12 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	owners = slices.DeleteFunc(owners, func(owner string) bool {
+		return !ownerGone(filepath.Join(s.dir, ownersFolder, filepath.Base(owner)))
+	})
+	ages := s.gone.ages(owners, s.now())
 	var out []execution.Job
 	for _, owner := range owners {
-		if !ownerGone(filepath.Join(s.dir, ownersFolder, filepath.Base(owner))) {
-			continue
-		}
 		if err := s.exec(ctx, "UPDATE jobs SET callback = 0, owner = '' WHERE callback IS NOT NULL AND owner = ?",
 			owner); err != nil {
 			return nil, fmt.Errorf("free callbacks: %w", err)
@@ -399,9 +402,43 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 		if err != nil {
 			return nil, err
 		}
+		for i := range jobs {
+			jobs[i].Idle = max(ages[owner]-s.cfg.Lease, 0)
+		}
 		out = append(out, jobs...)
 	}
 	return out, nil
+}
+
+// StartBefore returns the latest start of a job that this process has claimed. While it lives, no other takes the job
+// over.
+func (s *Store) StartBefore(string) time.Time {
+	if s.cfg.Lease == 0 {
+		return time.Time{}
+	}
+	return s.now().Add(s.cfg.Lease / 3 * 2)
+}
+
+// departed are processes that have ended, and when this one first found that. It is safe for concurrent use.
+type departed struct {
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+// ages returns for how long owners have certainly been gone, and forgets others.
+func (d *departed) ages(owners []string, now time.Time) map[string]time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	since, ages := map[string]time.Time{}, map[string]time.Duration{}
+	for _, owner := range owners {
+		since[owner] = now
+		if first, known := d.since[owner]; known {
+			since[owner] = first
+		}
+		ages[owner] = now.Sub(since[owner])
+	}
+	d.since = since
+	return ages
 }
 
 // Cancelled returns the IDs of this process's running jobs that are to be stopped.

@@ -38,6 +38,7 @@ type Store struct {
 	owner string
 	lock  *os.File
 	cfg   Config
+	gone  departed
 }
 
 // A database is the SQLite file, with the turns of its writers and its health.
@@ -67,13 +68,19 @@ type Config struct {
 	MaxBytes int64
 	// CheckTime bounds a check of the whole file. Default 5 seconds on opening and half a second later.
 	CheckTime time.Duration
-	// Now is the clock of health checks. Default time.Now.
+	// Lease is how long after the end of its process a function may begin a job. A third of it is for clocks that differ.
+	// 0 if functions end with their process.
+	Lease time.Duration
+	// Now is the clock of health checks and of the ends of processes. Default time.Now.
 	Now func() time.Time
 }
 
 func (c Config) checked() (Config, error) {
 	if c.MaxJobs < 0 || c.MaxJobsPerTenant < 0 {
 		return c, errors.New("state: the numbers of jobs must not be negative")
+	}
+	if c.Lease < 0 {
+		return c, errors.New("state: the lease must not be negative")
 	}
 	if c.MaxBytes < 0 {
 		return c, errors.New("state: the size of the file must not be negative")

@@ -246,8 +246,12 @@ func orphans(t *testing.T, state State) {
 	a, b := state.Process(t), state.Process(t)
 	for n := range 3 {
 		submit(t, a, execution.Job{ID: id(n), Tenant: "t", Request: execution.Request{Code: fmt.Sprint(n)}})
-		if _, err := a.Claim(t.Context(), state.Now(), "", nil); err != nil {
+		job, err := a.Claim(t.Context(), state.Now(), "", nil)
+		if err != nil {
 			t.Fatal(err)
+		}
+		if until := a.StartBefore(job.Owner); !until.IsZero() && !until.After(state.Now()) {
+			t.Errorf("%s may begin until %v, and was claimed just now", job.ID, until)
 		}
 	}
 	change(t, a, id(0), end(state.Now()))
@@ -262,6 +266,9 @@ func orphans(t *testing.T, state State) {
 	}
 	if left[0].Status != execution.Running || left[0].Request.Code != "1" {
 		t.Fatalf("the first is %s with the code %q", left[0].Status, left[0].Request.Code)
+	}
+	if left[0].Idle < 0 {
+		t.Errorf("its process has begun none for %v", left[0].Idle)
 	}
 	change(t, b, id(1), func(j *execution.Job) error { j.Status, j.Owner = execution.Queued, ""; return nil })
 	if job, err := b.Claim(t.Context(), state.Now(), "", nil); err != nil || job.ID != id(1) ||

@@ -24,6 +24,7 @@ type Store interface {
 	Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error)
 	Gone(ctx context.Context, tenant, url string, now, until time.Time) (bool, error)
 	Orphans(ctx context.Context) ([]execution.Job, error)
+	StartBefore(owner string) time.Time
 	Prune(ctx context.Context, now, before time.Time) error
 	Due(ctx context.Context, now time.Time, limit int) ([]execution.SavedFunction, error)
 	Change(ctx context.Context, tenant, name string,
