@@ -108,6 +108,43 @@ func TestLostJobIsDecidedOnce(t *testing.T) {
 	}
 }
 
+// overtaken is a state whose first claim another process may have taken over before it begins.
+type overtaken struct {
+	gateway.State
+	asked atomic.Int64
+}
+
+func (s *overtaken) StartBefore(string) time.Time {
+	if s.asked.Add(1) <= 2 { // before the place, and before the pause
+		return time.Now().Add(-time.Second)
+	}
+	return time.Now().Add(time.Hour)
+}
+
+// A job that another process may have taken over does not begin. It returns to the queue, and its next claim runs.
+func TestOvertakenJobDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	s, invoked := &overtaken{State: opened(t)}, atomic.Int64{}
+	served := serve(t, options{state: s, invoke: func(
+		_ context.Context, inv execution.Invocation, _ func(execution.Log),
+	) (execution.Reply, error) {
+		invoked.Add(1)
+		if inv.StartBefore.Before(time.Now()) {
+			t.Errorf("a function may begin it until %v", inv.StartBefore)
+		}
+		return execution.Reply{}, &execution.Error{Code: execution.InvalidRequest, Message: "enough"}
+	}})
+	a := want(t, served.do(t, "POST", "/api/execute", code("1"), prefer), 202)
+	served.ended(t, a.Header.Get("Location"))
+	job, err := s.Job(t.Context(), a.json(t)["id"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if invoked.Load() != 1 || job.Attempts != 1 {
+		t.Errorf("it was invoked %d times and returned to the queue %d times, want 1 and 1", invoked.Load(), job.Attempts)
+	}
+}
+
 func TestAsyncRefuses(t *testing.T) {
 	t.Parallel()
 	s := kept(t, options{auth: tokens(t)})

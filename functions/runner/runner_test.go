@@ -204,7 +204,7 @@ func TestRecordIsStoredBeforeAnotherFunctionMayRun(t *testing.T) {
 		want    time.Duration // from the beginning
 	}{
 		{"another may", true, execution.Request{Code: "1", Policy: "strict"}, time.Second, 5*time.Second + execution.Grace},
-		{"a time of its own", true, execution.Request{Code: "1", Timeout: 2000}, time.Second, 2*time.Second + execution.Grace},
+		{"its own time", true, execution.Request{Code: "1", Timeout: 2000}, time.Second, 2*time.Second + execution.Grace},
 		{"too late", true, execution.Request{Code: "1", Policy: "strict"}, time.Minute, -1},
 		{"none may", false, execution.Request{Code: "1", Policy: "strict"}, time.Minute, 0},
 	} {

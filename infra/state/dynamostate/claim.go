@@ -215,7 +215,7 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for orphans: %w", err)
 	}
-	dead := s.deadOf(running)
+	dead := s.beat.deadOf(running)
 	if len(dead) > 0 && s.beat.hasResumed() {
 		// Processes that were suspended together with this one may run again, but without a heartbeat so far.
 		if err := pause(ctx, s.cfg.DeadAfter/2); err != nil {
@@ -224,7 +224,7 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 		if err := s.beat.look(ctx); err != nil {
 			return nil, fmt.Errorf("look for orphans: %w", err)
 		}
-		dead = s.deadOf(running)
+		dead = s.beat.deadOf(running)
 	}
 	var out []execution.Job
 	for process, jobs := range running {
@@ -254,14 +254,14 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 }
 
 // deadOf returns the processes with running jobs that have died, and since when each has certainly begun none.
-func (s *Store) deadOf(running map[string][]listed) map[string]time.Duration {
+func (h *heartbeat) deadOf(running map[string][]listed) map[string]time.Duration {
 	dead := map[string]time.Duration{}
 	for process := range running {
-		if process == s.id {
+		if process == h.id {
 			continue
 		}
-		if silence, died := s.beat.silence(process); died {
-			dead[process] = max(silence-s.cfg.Lease, 0)
+		if silence, died := h.silence(process); died {
+			dead[process] = max(silence-h.lease.Length, 0)
 		}
 	}
 	return dead

@@ -185,7 +185,8 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 			return nil, fmt.Errorf("free callbacks: %w", err)
 		}
 		err = s.do(ctx, func(ctx context.Context) (err error) {
-			rows, err = collect(ctx, s.pool, s.scanOrphan, "SELECT "+jobColumns+`, extract(epoch FROM clock_timestamp() -
+			rows, err = collect(ctx, s.pool, orphanScanner(s.cfg.Lease), "SELECT "+jobColumns+`,
+				extract(epoch FROM clock_timestamp() -
 				coalesce((SELECT p.seen FROM airlock.processes p WHERE p.id = owner), claimed))::float8 FROM airlock.jobs
 				WHERE status = 'running' AND owner <> $2 AND owner NOT IN (`+live+`) LIMIT 1000`, dead, s.id)
 			return err
@@ -213,12 +214,14 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	return decodeJobs(rows)
 }
 
-// scanOrphan scans a job and the age of the last heartbeat of its owner in seconds.
-func (s *Store) scanOrphan(row pgx.Row) (*jobRow, error) {
-	r, seconds := &jobRow{}, 0.0
-	err := row.Scan(append(r.columns(), &seconds)...)
-	r.idle = max(time.Duration(seconds*float64(time.Second))-s.cfg.Lease, 0)
-	return r, err
+// orphanScanner returns a func that scans a job and the age of the last heartbeat of its owner in seconds.
+func orphanScanner(lease time.Duration) func(pgx.Row) (*jobRow, error) {
+	return func(row pgx.Row) (*jobRow, error) {
+		r, seconds := &jobRow{}, 0.0
+		err := row.Scan(append(r.columns(), &seconds)...)
+		r.idle = max(time.Duration(seconds*float64(time.Second))-lease, 0)
+		return r, err
+	}
 }
 
 // Cancelled returns the IDs of this process's running jobs that are to be stopped.
