@@ -251,9 +251,10 @@ func TestResumeWithoutItsKey(t *testing.T) {
 	}
 	replace := func(snapshot []byte) {
 		s.alter(t, id, func(j *execution.Job) {
-			if j.Snapshot, err = waits.Carry(j.Wait, nil, snapshot); err != nil {
+			if err := waits.Carry(j.Wait, nil, snapshot); err != nil {
 				t.Error(err)
 			}
+			j.Snapshot = snapshot
 		})
 	}
 	replace(sealed)

@@ -155,7 +155,7 @@ func putSnapshot(b, snapshot, mark []byte) ([]byte, error) {
 		return nil, errors.New("the invocation does not contain its snapshot")
 	}
 	out := make([]byte, 0, len(b)+base64.StdEncoding.EncodedLen(len(snapshot)))
-	return append(base64.StdEncoding.AppendEncode(append(out, head...), snapshot), rest...), nil
+	return append(appendBase64(append(out, head...), snapshot), rest...), nil
 }
 
 // A Caller is the caller as the gateway authenticated it.

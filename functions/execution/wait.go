@@ -122,7 +122,7 @@ type Verdict struct {
 	Args     json.RawMessage `json:"args,omitempty"`  // of Edit
 	Value    json.RawMessage `json:"value,omitempty"` // of Respond
 	Reason   string          `json:"reason,omitempty"`
-	// ArgsSHA256 and ValueSHA256 are the hashes of Args and Value if these are with the answer alone; see [Apart].
+	// ArgsSHA256 and ValueSHA256 are the hashes of Args and Value if these are with the answer alone; see [LongValue].
 	ArgsSHA256  string    `json:"argsSha256,omitempty"`
 	ValueSHA256 string    `json:"valueSha256,omitempty"`
 	By          Caller    `json:"by"`
@@ -138,12 +138,17 @@ type Pending struct {
 	// Answer is set when the operation has ended, and Sent when a segment has begun that has the answer.
 	Answer *Answer `json:"answer,omitempty"`
 	Sent   bool    `json:"sent,omitempty"`
-	// Apart says where the arguments or the value of the answer are, if they are not in it.
+	// Apart says where the arguments or the value of the answer are, if they are not in it. Older versions set it, and
+	// stores do, in what they write.
 	Apart *Apart `json:"apart,omitempty"`
 }
 
+// LongValue is the size in bytes from which stores keep a value of an operation beside the document of its job, which
+// they write at each change. The verdict about it has its hash.
+const LongValue = 4 << 10
+
 // An Apart is the place in the stored snapshot of a job, behind what is encrypted, of the arguments and the value of an
-// answer. Each change of a job reads and writes the job, but not the snapshot.
+// answer. Only older versions put them there.
 type Apart struct {
 	From  int `json:"from"`
 	Args  int `json:"args,omitempty"` // bytes, which the value follows
@@ -204,6 +209,9 @@ type Wait struct {
 	Session *Session `json:"session,omitempty"`
 	// Sealed is the size of the encrypted snapshot if answers follow it; see [Apart].
 	Sealed int `json:"sealed,omitempty"`
+	// Aside is the number of bytes that a store keeps beside the document of the job; see [LongValue]. Only stores set
+	// it, in what they write.
+	Aside int `json:"aside,omitempty"`
 	// Key is the name of the key of the snapshot. Jobs of older versions lack it.
 	Key string `json:"key,omitempty"`
 	// Code identifies the code of the request, so that records need not read it. Jobs of older versions, and sessions,
@@ -228,8 +236,8 @@ func (w *Wait) Clone() *Wait {
 // Waits is the part of a [Job] that only an execution has that has paused.
 type Waits struct {
 	Wait *Wait `json:"wait,omitempty"`
-	// Snapshot is encrypted, and long answers may follow it; see package waits. SnapshotBytes is its size as it is stored,
-	// also in a job that was read without it.
+	// Snapshot is encrypted, and answers may follow it that older versions put there; see package waits. SnapshotBytes is
+	// its size as it is stored, also in a job that was read without it.
 	Snapshot      []byte `json:"-"`
 	SnapshotBytes int    `json:"-"`
 }

@@ -276,9 +276,10 @@ func (q *Queue) park(j *execution.Job, result execution.Result) (err error) {
 	if err != nil {
 		return err
 	}
-	if j.Snapshot, err = waits.Carry(j.Wait, before, sealed); err != nil {
+	if err = waits.Carry(j.Wait, before, sealed); err != nil {
 		return err
 	}
+	j.Snapshot = sealed
 	j.Owner, j.Cancel = "", false
 	callBack(j, q.cfg.Now())
 	return nil

@@ -133,7 +133,7 @@ func TestKeys(t *testing.T) {
 	if err := keys(t, one).Has(named); !errors.Is(err, waits.ErrApart) {
 		t.Errorf("without its snapshot: %v", err)
 	}
-	if _, err := waits.Carry(named.Wait, nil, sealed); err != nil {
+	if err := waits.Carry(named.Wait, nil, sealed); err != nil {
 		t.Fatal(err)
 	}
 	for _, j := range []execution.Job{whole, named} {

@@ -116,8 +116,7 @@ func open(j *execution.Job, seq int) (*execution.Pending, error) {
 	return nil, refuse("the execution does not wait for an operation %d", seq)
 }
 
-// Decide applies verdicts to the operations with their numbers, all of them or none. The error is ErrApart if it needs
-// the snapshot, and the job was read without it.
+// Decide applies verdicts to the operations with their numbers, all of them or none.
 func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time) error {
 	if err := waiting(j); err != nil {
 		return err
@@ -131,8 +130,7 @@ func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time)
 		return err
 	}
 	changed := *j
-	changed.Wait, changed.Snapshot = wait, slices.Clip(j.Snapshot)
-	apart := holdsMuch(wait, size)
+	changed.Wait = wait
 	for seq, v := range verdicts {
 		p, err := open(&changed, seq)
 		if err != nil {
@@ -145,13 +143,7 @@ func Decide(j *execution.Job, verdicts map[int]execution.Verdict, now time.Time)
 		if !now.Before(wait.ExpiresAt) {
 			return refuse("the execution has expired")
 		}
-		if p.Verdict, p.Answer = &v, &answer; !apart {
-			continue
-		}
-		if err := isHere(j); err != nil {
-			return err
-		}
-		putApart(&changed, wait, p)
+		p.Verdict, p.Answer = brief(v), &answer
 	}
 	wait.DueAt = dueAt(wait, now)
 	*j = changed
@@ -214,7 +206,7 @@ func answerTo(p *execution.Pending, v execution.Verdict) (execution.Answer, erro
 }
 
 // Signal answers the operation that has waited longest for an event of a name. v holds who sent the event, when, and
-// its value. The error is ErrApart as with Decide.
+// its value.
 func Signal(j *execution.Job, name string, v execution.Verdict, now time.Time) error {
 	if err := waiting(j); err != nil {
 		return err
@@ -226,15 +218,8 @@ func Signal(j *execution.Job, name string, v execution.Verdict, now time.Time) e
 	for i := range wait.Pending {
 		p := &wait.Pending[i]
 		if p.Kind == execution.WaitEvent && p.Name == name && p.Answer == nil && now.Before(p.ExpiresAt) {
-			apart := holdsMuch(wait, len(v.Value))
 			v.Decision = execution.Signal
-			if p.Verdict, p.Answer = &v, (&execution.Answer{Seq: p.Seq, Value: v.Value}); apart {
-				if err := isHere(j); err != nil {
-					return err
-				}
-				j.Snapshot = slices.Clip(j.Snapshot)
-				putApart(j, wait, p)
-			}
+			p.Verdict, p.Answer = brief(v), &execution.Answer{Seq: p.Seq, Value: v.Value}
 			wait.DueAt = dueAt(wait, now)
 			j.Wait = wait
 			return nil

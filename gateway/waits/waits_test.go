@@ -82,6 +82,9 @@ func (m *model) run(t *testing.T, random *rand.Rand, job *execution.Job, now tim
 	if m.status != execution.Running && m.status != execution.Queued {
 		return
 	}
+	if job.Wait != nil && random.IntN(2) == 0 {
+		putBehind(job)
+	}
 	r, err := waits.Resume(*job, []byte("s"))
 	if err != nil {
 		t.Fatal(err)
@@ -125,17 +128,29 @@ func (m *model) run(t *testing.T, random *rand.Rand, job *execution.Job, now tim
 	}
 	before, sealed := job.Snapshot, []byte(strings.Repeat("S", 1+random.IntN(9)))
 	waits.Park(job, result, maxAge, now)
-	if job.Snapshot, err = waits.Carry(job.Wait, before, sealed); err != nil {
+	if err := waits.Carry(job.Wait, before, sealed); err != nil {
 		t.Fatal(err)
 	}
-	kept := len(sealed)
-	for _, p := range job.Wait.Pending {
-		kept += p.Apart.Bytes()
+	job.Snapshot, m.status, m.sent = sealed, execution.Paused, nil
+}
+
+// putBehind puts the answers of a job behind its snapshot, as older versions did.
+func putBehind(job *execution.Job) {
+	w := job.Wait
+	for i := range w.Pending {
+		p := &w.Pending[i]
+		if p.Answer == nil || p.Verdict == nil || p.Apart != nil {
+			continue
+		}
+		if w.Sealed == 0 {
+			w.Sealed = len(job.Snapshot)
+		}
+		answer := *p.Answer
+		p.Apart = &execution.Apart{From: len(job.Snapshot), Args: len(answer.Args), Value: len(answer.Value)}
+		job.Snapshot = append(append(slices.Clip(job.Snapshot), answer.Args...), answer.Value...)
+		answer.Args, answer.Value = nil, nil
+		p.Answer = &answer
 	}
-	if !strings.HasPrefix(string(job.Snapshot), string(sealed)) || len(job.Snapshot) != kept {
-		t.Fatalf("the snapshot has %d bytes, want %d", len(job.Snapshot), kept)
-	}
-	m.status, m.sent = execution.Paused, nil
 }
 
 // value returns a short or a long value for the answer to an operation.
@@ -285,6 +300,52 @@ func TestAnswersAreBounded(t *testing.T) {
 			waits.Park(&job, result, maxAge, now)
 			if err := c.second(&job); err != nil {
 				t.Errorf("the second, after the segment: %v", err)
+			}
+		})
+	}
+}
+
+// A segment gets no answer that is not the one that the verdict was about, wherever it was stored.
+func TestAnswersOfVerdicts(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	value := json.RawMessage(`"` + strings.Repeat("x", 5000) + `"`)
+	other := json.RawMessage(`"` + strings.Repeat("y", 5000) + `"`)
+	queued := func(t *testing.T) *execution.Job {
+		job := &execution.Job{ID: "exec_0123456789", Status: execution.Running}
+		result := execution.Result{Pause: execution.Pause{Waiting: []execution.Waiting{
+			{Seq: 1, Kind: execution.WaitEvent, Name: "e"}, {Seq: 2, Kind: execution.WaitTool, Tool: "pay"},
+		}}}
+		waits.Park(job, result, maxAge, now)
+		job.Snapshot = []byte("snapshot")
+		err := errors.Join(waits.Signal(job, "e", execution.Verdict{Value: value}, now),
+			waits.Decide(job, map[int]execution.Verdict{2: {Decision: execution.Respond, Value: other}}, now))
+		if err == nil {
+			err = waits.Queue(job, "exec_1123456789", map[int]bool{1: true, 2: true}, now)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job
+	}
+	if _, err := waits.Resume(*queued(t), []byte("s")); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*execution.Job){
+		"altered": func(j *execution.Job) { j.Wait.Pending[0].Answer.Value = json.RawMessage(`"x"`) },
+		"removed": func(j *execution.Job) { j.Wait.Pending[0].Answer.Value = nil },
+		"swapped": func(j *execution.Job) {
+			a, b := j.Wait.Pending[0].Answer, j.Wait.Pending[1].Answer
+			a.Value, b.Value = b.Value, a.Value
+		},
+		"altered behind the snapshot": func(j *execution.Job) { putBehind(j); j.Snapshot[len("snapshot")+7]++ },
+		"cut behind the snapshot":     func(j *execution.Job) { putBehind(j); j.Snapshot = j.Snapshot[:100] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := queued(t)
+			change(job)
+			if _, err := waits.Resume(*job, []byte("s")); !errors.Is(err, waits.ErrSealed) {
+				t.Errorf("it continues: %v", err)
 			}
 		})
 	}

@@ -45,7 +45,13 @@ var waitingCode = []string{
 	`await airlock.sleep("10 s"); return "slept"`,
 	// its snapshot is not in the item of a table
 	`const all = Array.from({length: 8000}, Math.random); await airlock.waitForEvent("e"); return all.length`,
+	// what is stored beside the execution: the parameters of its call, and the value of its event
+	`await payments.refund({order: input, pad: "p".repeat(20000)}).catch(() => {}); const e = await airlock.waitForEvent("e");
+	if (e.pad !== "x".repeat(e.n)) throw new Error("` + otherValue + `"); return "same"`,
 }
+
+// otherValue is the error of an execution that gets another value than was sent.
+const otherValue = "this is another value"
 
 // A killedWorld is what clients know of executions whose gateways are killed.
 type killedWorld struct {
@@ -160,7 +166,9 @@ func (w *killedWorld) look(ctx context.Context, id string, end bool) {
 			w.decide(ctx, id, int(wait["seq"].(float64)))
 		case "event":
 			if wait["name"] == "e" {
-				w.ask(ctx, "POST", "/api/executions/"+id+"/events/e", `{"n":1}`, "Prefer: respond-async")
+				n := []int{1, 10_000, 400_000}[rand.N(3)]
+				w.ask(ctx, "POST", "/api/executions/"+id+"/events/e",
+					fmt.Sprintf(`{"n":%d,"pad":%q}`, n, strings.Repeat("x", n)), "Prefer: respond-async")
 			}
 		}
 	}
@@ -170,6 +178,9 @@ func (w *killedWorld) look(ctx context.Context, id string, end bool) {
 func (w *killedWorld) end(id, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if strings.Contains(text, otherValue) {
+		w.Errorf("%s: %s", id, text)
+	}
 	if before, there := w.ended[id]; there && before != text {
 		w.Errorf("%s ended twice:\n%s\n%s", id, before, text)
 	}

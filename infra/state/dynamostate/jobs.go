@@ -61,8 +61,11 @@ func jobEntry(j execution.Job) entry {
 
 // setJob writes a job into its item, which holds the job as it was. A request that the item holds stays as it is.
 func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error {
-	doc, err := share.Encode(j)
+	doc, aside, err := share.EncodeJob(j)
 	if err != nil {
+		return err
+	}
+	if err := t.setAside(ctx, it, was, j, aside); err != nil {
 		return err
 	}
 	if it["doc"], err = t.keep(ctx, jobFolder(j.ID), doc); err != nil {
@@ -123,7 +126,11 @@ func (t *table) stateOf(ctx context.Context, it item) (j execution.Job, err erro
 	if err != nil {
 		return j, err
 	}
-	if err := share.Decode(doc, &j); err != nil {
+	aside, err := t.load(ctx, it["aside"])
+	if err != nil {
+		return j, err
+	}
+	if j, err = share.DecodeJob(doc, aside); err != nil {
 		return j, unreadable("a job", err)
 	}
 	j.Status, j.Owner = execution.Status(textOf(it["status"])), textOf(it["owner"])

@@ -63,7 +63,9 @@ func (t *table) load(ctx context.Context, value types.AttributeValue) ([]byte, e
 }
 
 // contentAttributes returns the names of the attributes that may name objects.
-func contentAttributes() []string { return []string{"doc", "request", "result", "snapshot", "body"} }
+func contentAttributes() []string {
+	return []string{"doc", "aside", "request", "result", "snapshot", "body"}
+}
 
 // discard deletes the objects that one item names and others do not. If that fails, they stay for the lifecycle of the
 // bucket.

@@ -1,6 +1,7 @@
 package dynamostate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 // pausedAttributes returns the attributes by which the index of paused jobs shows a job.
@@ -40,6 +42,17 @@ func (t *table) setWait(ctx context.Context, it item, was, j execution.Job) (err
 		}
 	}
 	return nil
+}
+
+// setAside writes what is beside the document of a job into its item, unless the item has it.
+func (t *table) setAside(ctx context.Context, it item, was, j execution.Job, aside execution.Stored) (err error) {
+	switch {
+	case len(aside) == 0:
+		delete(it, "aside")
+	case it["aside"] == nil || !slices.EqualFunc(aside, share.Aside(was), bytes.Equal):
+		it["aside"], err = t.keep(ctx, jobFolder(j.ID), aside.Bytes())
+	}
+	return err
 }
 
 // DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
@@ -76,11 +89,14 @@ func (s *Store) Paused(ctx context.Context, tenant, subject, after string, limit
 	var out []execution.Job
 	err := s.query(ctx, in, func(it item) (bool, error) {
 		job, err := s.stateOf(ctx, it)
-		if err == nil {
+		if errors.Is(err, share.ErrAside) { // the index has only the document
+			job, err = s.JobState(ctx, idOf(it))
+		}
+		if err == nil && (job.Status == "" || job.Status == execution.Paused) {
 			job.Status = execution.Paused
 			out = append(out, job)
 		}
-		if errors.Is(err, errMoved) {
+		if errors.Is(err, errMoved) || errors.Is(err, execution.ErrNotFound) {
 			err = nil // it was changed meanwhile
 		}
 		return len(out) < limit, err

@@ -157,6 +157,7 @@ func (s Transfer) Import(ctx context.Context, in transfer.Item) error {
 			delete(it, "request")
 			delete(it, "result")
 			delete(it, "snapshot")
+			delete(it, "aside")
 			return s.setJob(ctx, it, execution.Job{}, *in.Job) // the owner of a running job has no heartbeat
 		})
 	case in.Key != nil:

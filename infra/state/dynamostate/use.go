@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 // longestJob is how long the bytes of a job count unless it ends before.
@@ -235,7 +236,9 @@ func (u uses) chargedUntil(it item) (until time.Time, lapsed bool) {
 }
 
 // moving returns the bytes of a job that change while it exists.
-func moving(job execution.Job) int64 { return int64(job.SnapshotBytes + len(job.Result)) }
+func moving(job execution.Job) int64 {
+	return int64(job.SnapshotBytes + share.Aside(job).Len() + len(job.Result))
+}
 
 // roomToGrow returns an *execution.QuotaError if a session would exceed its tenant's quota.
 func (u uses) roomToGrow(ctx context.Context, job execution.Job, bytes int64) error {

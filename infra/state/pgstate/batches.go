@@ -66,11 +66,12 @@ type jobWrite struct {
 	job   execution.Job
 	doc   []byte
 	token string
-	// The row has the result, or the snapshot: it is not sent again.
-	hasResult, hasSnapshot bool
+	// The row has the result, the snapshot, or what is beside the document: it is not sent again.
+	hasResult, hasSnapshot, hasAside bool
+	aside                            []byte // if the row has it not
 }
 
-func (w jobWrite) size() int { return len(w.doc) + len(w.result()) + len(w.snapshot()) }
+func (w jobWrite) size() int { return len(w.doc) + len(w.aside) + len(w.result()) + len(w.snapshot()) }
 
 func (w jobWrite) result() []byte {
 	if w.hasResult {
@@ -92,10 +93,11 @@ func (s *Store) writeAll(ctx context.Context, batch []*operation[jobWrite, int64
 	return writeRows(ctx, s.pool, batch)
 }
 
-// writeLarge does what writeAll does, for one row with a large snapshot, which it sends as bytes.
+// writeLarge does what writeAll does, for one row with a large snapshot or much beside its document, which it sends as
+// bytes.
 func writeLarge(ctx context.Context, s *Store, w jobWrite) (results int64, err error) {
-	snapshot := w.snapshot()
-	w.hasSnapshot = true
+	whole := w
+	w.hasSnapshot, w.hasAside, w.aside = true, true, nil
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		op := &operation[jobWrite, int64]{in: w}
 		if err := writeRows(ctx, tx, []*operation[jobWrite, int64]{op}); err != nil {
@@ -105,7 +107,9 @@ func writeLarge(ctx context.Context, s *Store, w jobWrite) (results int64, err e
 		if op.err != nil {
 			return op.err
 		}
-		_, err := execBytes(ctx, tx, "UPDATE airlock.jobs SET snapshot = $1 WHERE id = $2", snapshot, w.row.id)
+		_, err := execBytes(ctx, tx, `UPDATE airlock.jobs SET snapshot = CASE WHEN $1::boolean THEN snapshot ELSE $2::bytea END,
+			aside = CASE WHEN $3::boolean THEN aside ELSE $4::bytea END WHERE id = $5`,
+			whole.hasSnapshot, whole.snapshot(), whole.hasAside, whole.aside, w.row.id)
 		return err
 	})
 	return results, err
@@ -116,9 +120,9 @@ func writeRows(ctx context.Context, q querier, batch []*operation[jobWrite, int6
 	slices.SortFunc(batch, func(a, b *operation[jobWrite, int64]) int {
 		return cmp.Compare(string(a.in.row.id), string(b.in.row.id))
 	})
-	var ids, docs, results, snapshots [][]byte
+	var ids, docs, asides, results, snapshots [][]byte
 	var lasts, statuses, owners, claims, tokens []string
-	var cancels, hasResults, hasSnapshots []bool
+	var cancels, hasResults, hasSnapshots, hasAsides []bool
 	var starts, started []int64
 	var callbacks, ends []*int64
 	byToken := map[string]*operation[jobWrite, int64]{}
@@ -137,15 +141,16 @@ func writeRows(ctx context.Context, q querier, batch []*operation[jobWrite, int6
 		cancels, callbacks, ends = append(cancels, j.Cancel), append(callbacks, callback), append(ends, orNull(j.EndedAt))
 		started, snapshots = append(started, millis(j.StartedAt)), append(snapshots, w.snapshot())
 		docs, results, tokens = append(docs, w.doc), append(results, w.result()), append(tokens, w.token)
+		asides, hasAsides = append(asides, w.aside), append(hasAsides, w.hasAside)
 		hasResults, hasSnapshots = append(hasResults, w.hasResult), append(hasSnapshots, w.hasSnapshot)
 	}
 	// Nobody needs the request and the snapshot of a job that has ended.
 	written, err := collect(ctx, q, scanWritten, `WITH batch AS (
 			SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::boolean[],
 				$8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[], $12::bytea[], $13::text[], $14::bytea[], $15::boolean[],
-				$16::boolean[])
+				$16::boolean[], $17::bytea[], $18::boolean[])
 				AS b (id, last, status, not_before, owner, claim, cancel, callback, ended, started, doc, result, token, snapshot,
-					has_result, has_snapshot)
+					has_result, has_snapshot, aside, has_aside)
 		), written AS (
 			UPDATE airlock.jobs j SET status = b.status, not_before = b.not_before, owner = nullif(b.owner, ''),
 				claim = nullif(b.claim, ''), cancel = b.cancel, callback = b.callback, caller = NULL, ended = b.ended,
@@ -153,6 +158,7 @@ func writeRows(ctx context.Context, q querier, batch []*operation[jobWrite, int6
 				result = CASE WHEN b.has_result THEN j.result ELSE b.result END,
 				request = CASE WHEN b.ended IS NULL THEN j.request ELSE '{}'::bytea END,
 				snapshot = CASE WHEN b.ended IS NOT NULL THEN NULL WHEN b.has_snapshot THEN j.snapshot ELSE b.snapshot END,
+				aside = CASE WHEN b.ended IS NOT NULL THEN NULL WHEN b.has_aside THEN j.aside ELSE b.aside END,
 				change = b.token
 			FROM batch b WHERE j.id = b.id AND j.change = b.last
 			RETURNING j.tenant, j.change
@@ -162,7 +168,7 @@ func writeRows(ctx context.Context, q querier, batch []*operation[jobWrite, int6
 		)
 		SELECT written.change, coalesce(used.bytes, 0) FROM written LEFT JOIN used ON used.tenant = written.tenant`,
 		ids, lasts, statuses, starts, owners, claims, cancels, callbacks, ends, started, docs, results, tokens, snapshots,
-		hasResults, hasSnapshots)
+		hasResults, hasSnapshots, asides, hasAsides)
 	for _, w := range written {
 		op := byToken[w.token]
 		op.out, op.err = w.results, nil

@@ -82,7 +82,7 @@ func (s *Store) Backlog(ctx context.Context) (b execution.Backlog, err error) {
 	if err != nil || b.Queued == 0 {
 		return b, err
 	}
-	first, err := listJobs(ctx, s, scanListed, "SELECT id, status, doc FROM airlock.jobs WHERE seq IN (SELECT seq "+
+	first, err := listJobs(ctx, s, scanListed, "SELECT id, status, doc, aside FROM airlock.jobs WHERE seq IN (SELECT seq "+
 		"FROM (SELECT seq FROM airlock.jobs WHERE status = 'queued' OFFSET 0) AS queued ORDER BY seq LIMIT $1)", oldestOf)
 	b.Oldest = execution.OldestOf(first)
 	return b, err

@@ -18,7 +18,7 @@ const (
 	jobColumns = rowColumns + "request, result, snapshot, coalesce(octet_length(snapshot), 0)"
 	// stateColumns leave out the request and the snapshot.
 	stateColumns = rowColumns + "'{}'::bytea, result, NULL::bytea, coalesce(octet_length(snapshot), 0)"
-	rowColumns   = "id, status, coalesce(owner, ''), coalesce(claim, ''), started, change, doc, "
+	rowColumns   = "id, status, coalesce(owner, ''), coalesce(claim, ''), started, change, doc, aside, "
 )
 
 // A jobRow is a stored job. Its columns take precedence over its document, because a claim changes only columns.
@@ -26,7 +26,7 @@ type jobRow struct {
 	id                           []byte
 	status, owner, claim, change string
 	started                      int64
-	doc, request                 []byte
+	doc, aside, request          []byte
 	result, snapshot             []byte
 	snapshotBytes                int
 	idle                         time.Duration // of an orphan
@@ -34,8 +34,8 @@ type jobRow struct {
 
 // columns returns where the columns of a job are scanned to.
 func (r *jobRow) columns() []any {
-	return []any{&r.id, &r.status, &r.owner, &r.claim, &r.started, &r.change, &r.doc, &r.request, &r.result, &r.snapshot,
-		&r.snapshotBytes}
+	return []any{&r.id, &r.status, &r.owner, &r.claim, &r.started, &r.change, &r.doc, &r.aside, &r.request, &r.result,
+		&r.snapshot, &r.snapshotBytes}
 }
 
 func scanJob(row pgx.Row) (*jobRow, error) {
@@ -49,8 +49,7 @@ func scanJob(row pgx.Row) (*jobRow, error) {
 
 // job decodes a row.
 func (r *jobRow) job() (execution.Job, error) {
-	var job execution.Job
-	err := share.Decode(r.doc, &job)
+	job, err := share.DecodeJob(r.doc, r.aside)
 	if err == nil {
 		job.Request, err = execution.DecodeStored(r.request)
 	}
@@ -102,7 +101,7 @@ func priority(name string) int {
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
 // of all tenants or of this one, are queued, and an *execution.QuotaError if the tenant's quota is exceeded.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
-	doc, err := share.Encode(job)
+	doc, aside, err := share.EncodeJob(job)
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
@@ -111,14 +110,14 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 		return fmt.Errorf("submit job: %w", err)
 	}
 	request := parts.Bytes()
-	n := newJob{job: job, doc: doc, request: request, change: rand.Text()}
+	n := newJob{job: job, doc: doc, aside: aside.Bytes(), request: request, change: rand.Text()}
 	stored := false
 	err = s.do(ctx, func(ctx context.Context) error {
 		if n.room, err = s.roomFor(ctx, n); err != nil {
 			return err
 		}
 		if job.Status == execution.Paused || len(request) > bytesOfBatch {
-			return nil // the batches leave out results and snapshots, and send bytes as digits
+			return nil // the batches leave out results, snapshots and asides, and send bytes as digits
 		}
 		stored, err = s.submits.do(ctx, n)
 		return err
@@ -134,14 +133,14 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 
 // A newJob is a job to submit.
 type newJob struct {
-	job          execution.Job
-	doc, request []byte
-	change       string
-	room         room
+	job                 execution.Job
+	doc, aside, request []byte
+	change              string
+	room                room
 }
 
 func (n newJob) bytes() int64 {
-	return int64(len(n.doc)+len(n.request)+len(n.job.Result)+len(n.job.Snapshot)) + rowBytes
+	return int64(len(n.doc)+len(n.request)+len(n.aside)+len(n.job.Result)+len(n.job.Snapshot)) + rowBytes
 }
 
 func (n newJob) values() []any {
@@ -157,9 +156,9 @@ func (s *Store) submitUnderLock(ctx context.Context, n newJob) error {
 			return err
 		}
 		tag, err := execBytes(ctx, tx, `INSERT INTO airlock.jobs
-			(id, tenant, subject, status, priority, not_before, change, doc, request, result, snapshot)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING`,
-			append(n.values(), []byte(n.job.Result), n.job.Snapshot)...)
+			(id, tenant, subject, status, priority, not_before, change, doc, request, aside, result, snapshot)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING`,
+			append(n.values(), orNone(n.aside), []byte(n.job.Result), n.job.Snapshot)...)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err // it is there
 		}
@@ -348,18 +347,36 @@ func onlyOne(refused, err error) error {
 	return err
 }
 
-// largeSnapshot is the size from which a snapshot is not written in a batch, which sends bytes as digits.
-const largeSnapshot = 1 << 20
+// orNone returns NULL for no bytes.
+func orNone(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// largeSnapshot and largeAside are the sizes from which a snapshot, and what is beside a document, are not written in a
+// batch, which sends bytes as digits.
+const (
+	largeSnapshot = 1 << 20
+	largeAside    = 128 << 10
+)
 
 // write replaces a row that was read. The error is errMoved if it has changed since.
 func (s *Store) write(ctx context.Context, job execution.Job, row *jobRow, token string) error {
-	doc, err := share.Encode(job)
+	doc, aside, err := share.EncodeJob(job)
 	if err != nil {
 		return err
 	}
-	w := jobWrite{row, job, doc, token, bytes.Equal(job.Result, row.result), bytes.Equal(job.Snapshot, row.snapshot)}
+	w := jobWrite{
+		row: row, job: job, doc: doc, token: token, hasResult: bytes.Equal(job.Result, row.result),
+		hasSnapshot: bytes.Equal(job.Snapshot, row.snapshot), hasAside: share.Same(aside, row.aside),
+	}
+	if !w.hasAside {
+		w.aside = orNone(aside.Bytes())
+	}
 	var results int64
-	if len(w.snapshot()) > largeSnapshot && job.EndedAt.IsZero() {
+	if (len(w.snapshot()) > largeSnapshot || len(w.aside) > largeAside) && job.EndedAt.IsZero() {
 		results, err = writeLarge(ctx, s, w)
 	} else {
 		results, err = s.writes.do(ctx, w)

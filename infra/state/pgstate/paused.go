@@ -77,7 +77,7 @@ func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) ([]execu
 // Paused returns the paused jobs of a tenant, or of one of its subjects, whose ID is greater, in the order of their
 // IDs. The jobs have neither request nor snapshot.
 func (s *Store) Paused(ctx context.Context, tenant, subject, after string, limit int) ([]execution.Job, error) {
-	const columns = "SELECT id, status, doc FROM airlock.jobs WHERE status = 'paused' AND tenant = $1 "
+	const columns = "SELECT id, status, doc, aside FROM airlock.jobs WHERE status = 'paused' AND tenant = $1 "
 	if subject == "" {
 		return listJobs(ctx, s, scanListed, columns+"AND id > $2 ORDER BY id LIMIT $3", []byte(tenant), []byte(after), limit)
 	}
@@ -88,7 +88,7 @@ func (s *Store) Paused(ctx context.Context, tenant, subject, after string, limit
 // scanListed reads a row without its request, result and snapshot.
 func scanListed(row pgx.Row) (*jobRow, error) {
 	r := &jobRow{request: []byte("{}")}
-	err := row.Scan(&r.id, &r.status, &r.doc)
+	err := row.Scan(&r.id, &r.status, &r.doc, &r.aside)
 	return r, err
 }
 
@@ -115,7 +115,7 @@ func (s *Store) Jobs(
 	if status == execution.Running {
 		is = "running"
 	}
-	jobs, err = listJobs(ctx, s, scanListed, "SELECT id, status, doc FROM airlock.jobs WHERE seq IN (SELECT seq FROM "+
+	jobs, err = listJobs(ctx, s, scanListed, "SELECT id, status, doc, aside FROM airlock.jobs WHERE seq IN (SELECT seq FROM "+
 		"airlock.jobs WHERE status = '"+is+"' AND tenant = $1 AND ($2 = ''::bytea OR subject = $2) AND id > $3 "+
 		"ORDER BY id LIMIT $4) ORDER BY id", []byte(tenant), []byte(subject), []byte(after), limit)
 	if err == nil && len(jobs) == limit {

@@ -234,7 +234,7 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 }
 
 func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
-	doc, err := share.Encode(job)
+	doc, aside, err := share.EncodeJob(job)
 	if err != nil {
 		return err
 	}
@@ -254,11 +254,11 @@ func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO airlock.jobs (id, tenant, subject, status, priority, not_before, change, doc,
-			request, owner, claim, claimed, started, cancel, callback, ended, result, snapshot)
+			request, owner, claim, claimed, started, cancel, callback, ended, result, snapshot, aside)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), nullif($11, ''), clock_timestamp(), $12, $13, $14, $15,
-			$16, $17)`,
+			$16, $17, $18)`,
 			append(n.values(), owner, claim, millis(job.StartedAt), job.Cancel, callback,
-				orNull(job.EndedAt), []byte(job.Result), job.Snapshot)...)
+				orNull(job.EndedAt), []byte(job.Result), job.Snapshot, orNone(aside.Bytes()))...)
 		return err
 	})
 }

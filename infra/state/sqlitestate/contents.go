@@ -46,14 +46,23 @@ CREATE TRIGGER requests_end AFTER UPDATE OF ended ON jobs WHEN NEW.ended IS NOT 
 	BEGIN DELETE FROM requests WHERE seq = OLD.seq; END;
 `
 
-// filedTables returns the tables whose rows may have files.
-func filedTables() []string { return []string{"requests", "snapshots", "versions"} }
+// stepAsides keeps the long values that a job waits for, and those that answer it, apart from the job.
+const stepAsides = `
+CREATE TABLE asides (seq INTEGER PRIMARY KEY, aside BLOB NOT NULL, file TEXT NOT NULL DEFAULT '',
+	file_bytes INTEGER NOT NULL DEFAULT 0);
+ALTER TABLE jobs ADD COLUMN aside_bytes INTEGER NOT NULL DEFAULT 0;
+CREATE TRIGGER asides_out AFTER DELETE ON jobs WHEN OLD.aside_bytes > 0
+	BEGIN DELETE FROM asides WHERE seq = OLD.seq; END;
+`
 
-// fileTriggers returns triggers that count the bytes of all files, and note which are left behind.
-func fileTriggers() (all string) {
+// filedTables returns the tables whose rows may have files.
+func filedTables() []string { return []string{"requests", "snapshots", "versions", "asides"} }
+
+// fileTriggers returns triggers that count the bytes of all files of some tables, and note which are left behind.
+func fileTriggers(tables ...string) (all string) {
 	const count = " UPDATE filed SET bytes = bytes %c %s.file_bytes WHERE id = 1;"
 	const leave = " INSERT OR IGNORE INTO unlinked (file) VALUES (OLD.file);"
-	for _, table := range filedTables() {
+	for _, table := range tables {
 		trigger := func(event, when, body string) {
 			all += fmt.Sprintf("CREATE TRIGGER filed_%s_%.2s AFTER %s ON %s WHEN %s BEGIN%s END;\n", table, event, event,
 				table, when, body)

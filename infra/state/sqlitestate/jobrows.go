@@ -75,6 +75,7 @@ type jobRow struct {
 	doc, result       []byte
 	resultBytes       int
 	snapshotBytes     int
+	aside             kept
 	request, snapshot []byte
 	requestBytes      int
 	whole             bool // it has the last three
@@ -82,15 +83,25 @@ type jobRow struct {
 
 // scanState reads a row of stateColumns or briefColumns.
 func scanState(row scanner) (r jobRow, err error) {
-	err = row.Scan(&r.seq, &r.doc, &r.result, &r.resultBytes, &r.snapshotBytes)
+	err = r.scan(row)
 	return r, scanned(err)
 }
 
 // scanWhole reads a row of jobColumns.
 func scanWhole(row scanner) (r jobRow, err error) {
 	r.whole = true
-	err = row.Scan(&r.seq, &r.doc, &r.result, &r.resultBytes, &r.snapshotBytes, &r.request, &r.requestBytes, &r.snapshot)
+	err = r.scan(row, &r.request, &r.requestBytes, &r.snapshot)
 	return r, scanned(err)
+}
+
+// scan reads the columns of every row, and those that follow.
+func (r *jobRow) scan(row scanner, more ...any) error {
+	var file sql.NullString
+	var bytes sql.NullInt64
+	err := row.Scan(append([]any{
+		&r.seq, &r.doc, &r.result, &r.resultBytes, &r.snapshotBytes, &r.aside.value, &file, &bytes}, more...)...)
+	r.aside.file, r.aside.bytes = file.String, int(bytes.Int64)
+	return err
 }
 
 func scanned(err error) error {
@@ -105,7 +116,11 @@ func scanned(err error) error {
 
 // job returns the job of a row, with what other tables and files have of it.
 func (d *database) job(ctx context.Context, q querier, r jobRow) (job execution.Job, err error) {
-	if err := share.Decode(r.doc, &job); err != nil {
+	aside, err := d.load(r.aside)
+	if err != nil {
+		return job, err
+	}
+	if job, err = share.DecodeJob(r.doc, aside); err != nil {
 		return job, unreadable("a job", err)
 	}
 	job.SnapshotBytes = r.snapshotBytes

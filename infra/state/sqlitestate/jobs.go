@@ -24,15 +24,19 @@ const (
 	// request.
 	jobColumns = stateColumns + ", request, request_bytes, snapshot"
 	// stateColumns are those of a job without its request and its snapshot.
-	stateColumns = "seq, doc, result, result_bytes, coalesce(length(snapshot), snapshot_bytes)"
+	stateColumns = "seq, doc, result, result_bytes, coalesce(length(snapshot), snapshot_bytes)" + asideColumns
 	// briefColumns are those of a job that is listed, without its result.
-	briefColumns = "seq, doc, NULL, 0, 0"
+	briefColumns = "seq, doc, NULL, 0, 0" + asideColumns
+	// asideColumns are those of what is beside the document, as of the same moment.
+	asideColumns = `, CASE WHEN aside_bytes > 0 THEN (SELECT aside FROM asides a WHERE a.seq = jobs.seq) END,
+		CASE WHEN aside_bytes > 0 THEN (SELECT file FROM asides a WHERE a.seq = jobs.seq) END,
+		CASE WHEN aside_bytes > 0 THEN (SELECT file_bytes FROM asides a WHERE a.seq = jobs.seq) END`
 )
 
 // Submit stores a job durably. A job whose ID exists stays as it is. The error is execution.ErrFull if too many jobs,
 // of all tenants or of this one, are queued, and an *execution.QuotaError if the tenant's quota is exceeded.
 func (s *Store) Submit(ctx context.Context, job execution.Job) error {
-	doc, err := share.Encode(job)
+	doc, aside, err := share.EncodeJob(job)
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
@@ -51,7 +55,13 @@ func (s *Store) Submit(ctx context.Context, job execution.Job) error {
 				return err
 			}
 		}
-		return s.jobsWithin(ctx, tx, job, int64(len(doc)+size+len(job.Result)+len(job.Snapshot))+rowBytes)
+		if len(aside) > 0 {
+			if err := writeAside(ctx, tx, files, job.ID, aside); err != nil {
+				return err
+			}
+		}
+		size += len(doc) + aside.Len() + len(job.Result) + len(job.Snapshot)
+		return s.jobsWithin(ctx, tx, job, int64(size)+rowBytes)
 	})
 	if err != nil {
 		return fmt.Errorf("submit job: %w", err)
@@ -217,7 +227,7 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 			}
 			was := job
 			job.Status, job.Owner, job.StartedAt = execution.Running, s.owner, now.UTC()
-			if err := s.write(ctx, tx, files, job, was); err != nil {
+			if err := s.write(ctx, tx, files, job, was, share.Aside(was)); err != nil {
 				return err
 			}
 			jobs = append(jobs, job)
@@ -277,6 +287,7 @@ func (s *Store) ChangeJobState(ctx context.Context, id string, fn func(*executio
 func changeJob(ctx context.Context, s *Store, columns string, scan func(scanner) (jobRow, error), id string,
 	fn func(*execution.Job) error) (execution.Job, error) {
 	var job, was execution.Job
+	var aside execution.Stored
 	err := s.filed(ctx, func(tx *sql.Tx, files *filing) error {
 		row, err := scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM jobs WHERE id = ?", id))
 		if err == nil {
@@ -285,17 +296,17 @@ func changeJob(ctx context.Context, s *Store, columns string, scan func(scanner)
 		if err != nil {
 			return err
 		}
-		was = job
+		was, aside = job, share.Aside(job)
 		if err := fn(&job); err != nil {
 			return err
 		}
-		if err := s.write(ctx, tx, files, job, was); err != nil {
+		if err := s.write(ctx, tx, files, job, was, aside); err != nil {
 			return err
 		}
 		return s.sessionWithin(ctx, tx, job, int64(len(job.Snapshot)-was.SnapshotBytes))
 	})
 	ends := !job.EndedAt.IsZero() && was.EndedAt.IsZero()
-	if err == nil && (ends || len(job.Snapshot) > 0 && was.SnapshotBytes >= ofOwn) {
+	if err == nil && (ends || len(job.Snapshot) > 0 && was.SnapshotBytes >= ofOwn || aside.Len() >= ofOwn) {
 		_ = s.unlink(ctx) // the next Prune tries again
 	}
 	if len(job.Snapshot) > 0 {
@@ -304,11 +315,19 @@ func changeJob(ctx context.Context, s *Store, columns string, scan func(scanner)
 	return job, err
 }
 
-// write stores a job that is there. was is the job as it is stored, of which the result and the snapshot count.
-func (s *Store) write(ctx context.Context, tx *sql.Tx, files *filing, job, was execution.Job) error {
-	doc, err := share.Encode(job)
+// write stores a job that is there. was is the job as it is stored, of which the result and the snapshot count, with
+// what is beside it.
+func (s *Store) write(
+	ctx context.Context, tx *sql.Tx, files *filing, job, was execution.Job, beside execution.Stored,
+) error {
+	doc, aside, err := share.EncodeJob(job)
 	if err != nil {
 		return err
+	}
+	if !slices.EqualFunc(aside, beside, bytes.Equal) {
+		if err := writeAside(ctx, tx, files, job.ID, aside); err != nil {
+			return err
+		}
 	}
 	var callback sql.NullInt64
 	if job.Callback != nil && job.Callback.State == execution.CallbackPending {
@@ -354,21 +373,38 @@ func writeResult(ctx context.Context, tx *sql.Tx, job execution.Job) error {
 
 // writeSnapshot replaces the stored snapshot of a job. An empty one is deleted.
 func writeSnapshot(ctx context.Context, tx *sql.Tx, files *filing, id string, snapshot []byte) error {
-	statement, args := "DELETE FROM snapshots WHERE seq = (SELECT seq FROM jobs WHERE id = ?)", []any{id}
-	if len(snapshot) > 0 {
-		k, err := files.keep(execution.Stored{snapshot})
-		if err != nil {
-			return err
-		}
-		statement = `INSERT INTO snapshots (seq, snapshot, file, file_bytes)
-			VALUES ((SELECT seq FROM jobs WHERE id = ?), ?, ?, ?) ON CONFLICT (seq) DO UPDATE SET
-			snapshot = excluded.snapshot, file = excluded.file, file_bytes = excluded.file_bytes`
-		args = append(args, k.value, k.file, k.bytes)
-	}
-	if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
+	if err := replace(ctx, tx, files, "snapshot", id, execution.Stored{snapshot}); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "UPDATE jobs SET snapshot = NULL, snapshot_bytes = ? WHERE id = ?", len(snapshot), id)
+	return err
+}
+
+// writeAside replaces what is beside the document of a job. Without parts it is deleted.
+func writeAside(ctx context.Context, tx *sql.Tx, files *filing, id string, parts execution.Stored) error {
+	if err := replace(ctx, tx, files, "aside", id, parts); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE jobs SET aside_bytes = ? WHERE id = ?", parts.Len(), id)
+	return err
+}
+
+// replace replaces what the table of a kind has of a job.
+func replace(
+	ctx context.Context, tx *sql.Tx, files *filing, what, id string, parts execution.Stored,
+) error {
+	statement, args := "DELETE FROM "+what+"s WHERE seq = (SELECT seq FROM jobs WHERE id = ?)", []any{id}
+	if parts.Len() > 0 {
+		k, err := files.keep(parts)
+		if err != nil {
+			return err
+		}
+		statement = "INSERT INTO " + what + "s (seq, " + what + ", file, file_bytes) VALUES ((SELECT seq FROM jobs " +
+			"WHERE id = ?), ?, ?, ?) ON CONFLICT (seq) DO UPDATE SET " + what + " = excluded." + what +
+			", file = excluded.file, file_bytes = excluded.file_bytes"
+		args = append(args, k.value, k.file, k.bytes)
+	}
+	_, err := tx.ExecContext(ctx, statement, args...)
 	return err
 }
 

@@ -20,7 +20,8 @@ const rowBytes = 512
 func schema() []string {
 	return []string{stepTables, stepEvents, stepUsage + counters(), stepPaused + pausedCounters(),
 		stepResults + resultCounters(), stepDueOf, stepSnapshots + snapshotCounters(),
-		stepContents + fileTriggers() + contentCounters()}
+		stepContents + fileTriggers("requests", "snapshots", "versions") + contentCounters(),
+		stepAsides + fileTriggers("asides") + asideCounters()}
 }
 
 // stepSnapshots keeps snapshots apart from their jobs, like results: every step of a session, and every event, changes
@@ -149,6 +150,12 @@ func contentCounters() string {
 	return jobCounters(" + ifnull(length(R.snapshot), 0) + R.result_bytes + R.snapshot_bytes + R.request_bytes",
 		", snapshot, result_bytes, snapshot_bytes, request_bytes") +
 		recounted(versions, " + R.file_bytes", ", file_bytes")
+}
+
+// asideCounters returns the triggers of jobs again, which now count what is beside their documents, too.
+func asideCounters() string {
+	return jobCounters(" + ifnull(length(R.snapshot), 0) + R.result_bytes + R.snapshot_bytes + R.request_bytes"+
+		" + R.aside_bytes", ", snapshot, result_bytes, snapshot_bytes, request_bytes, aside_bytes")
 }
 
 // jobCounters returns statements that replace the triggers of jobs by ones that count more bytes.

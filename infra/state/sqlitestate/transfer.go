@@ -96,6 +96,7 @@ func (s Transfer) withinBounds(ctx context.Context) error {
 		{"requests", []string{"request", "file"}, largestValue},
 		{"results", []string{"result"}, largestValue},
 		{"snapshots", []string{"snapshot", "file"}, largestValue},
+		{"asides", []string{"aside", "file"}, largestValue},
 		{"deliveries", []string{"key", "mark", "owner", "tenant", "subject", "kind"}, largestName},
 		{"deliveries", []string{"answer"}, largestValue},
 		{"events", []string{"tenant", "name", "id"}, largestName},
@@ -325,7 +326,7 @@ func (s Transfer) importJob(ctx context.Context, job execution.Job) error {
 		if _, err := insertJob(ctx, tx, files, job, []byte("{}")); err != nil {
 			return err
 		}
-		return s.write(ctx, tx, files, job, execution.Job{})
+		return s.write(ctx, tx, files, job, execution.Job{}, nil)
 	})
 	return errors.Join(err, s.unlink(ctx))
 }

@@ -3,7 +3,9 @@ package statetest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +161,63 @@ func waitStates(t *testing.T, s State) {
 		expect("after it was set again", other)
 		changeState(t, p, job.ID, end(s.Now()))
 		expect("after the end", nil)
+	}
+}
+
+// waitAsides checks that long values that a paused job waits for, and that answer it, are read as they were stored, with
+// the job and in lists, whatever changes beside them, and that they are gone when the job has ended.
+func waitAsides(t *testing.T, s State) {
+	p := s.Process(t)
+	value := func(letter string, size int) json.RawMessage {
+		return json.RawMessage(`"` + strings.Repeat(letter, size) + `"`)
+	}
+	for n, size := range []int{4 * execution.LongValue, 100 << 10, 1 << 20} {
+		job := pausedJob(n, "asides", "ann", s.Now().Add(time.Hour))
+		job.Wait.Pending = []execution.Pending{
+			{Waiting: execution.Waiting{Seq: 1, Kind: execution.WaitApproval, Tool: "pay", Args: value("a", size)}},
+			{Waiting: execution.Waiting{Seq: 2, Kind: execution.WaitApproval, Schema: value("s", size/4)}},
+		}
+		store(t, p, job)
+		expect := func(what string) {
+			t.Helper()
+			listed, err := p.Paused(t.Context(), "asides", "ann", "", 10)
+			if err != nil || len(listed) != 1 {
+				t.Fatalf("%s: %d jobs are listed, %v", what, len(listed), err)
+			}
+			for where, got := range map[string]execution.Job{
+				"whole": whole(t, p, job.ID), "state": state(t, p, job.ID), "list": listed[0]} {
+				if !reflect.DeepEqual(job.Wait.Pending, got.Wait.Pending) {
+					t.Fatalf("%s, %s: the job waits for something else", what, where)
+				}
+			}
+		}
+		expect("stored")
+		set := func(pending ...execution.Pending) {
+			changeState(t, p, job.ID, func(j *execution.Job) error {
+				j.Wait = j.Wait.Clone()
+				j.Wait.Pending = pending
+				return nil
+			})
+			job.Wait.Pending = pending
+		}
+		first, second := job.Wait.Pending[0], job.Wait.Pending[1]
+		first.Answer = &execution.Answer{Seq: 1, Call: true, Args: value("b", size)}
+		set(first, second)
+		expect("with an answer")
+		second.Answer = &execution.Answer{Seq: 2, Value: value("c", size/2)}
+		set(first, second)
+		expect("with two answers")
+		changeState(t, p, job.ID, func(j *execution.Job) error { j.Attempts++; return nil })
+		expect("after another change")
+		set(second)
+		expect("after one operation")
+		set(execution.Pending{Waiting: execution.Waiting{Seq: 3, Kind: execution.WaitSleep}})
+		expect("without long values")
+		set(second)
+		changeState(t, p, job.ID, end(s.Now()))
+		if got := whole(t, p, job.ID).Wait.Pending; len(got) == 1 && len(got[0].Schema)+len(got[0].Answer.Value) > 0 {
+			t.Error("an ended job keeps its long values")
+		}
 	}
 }
 

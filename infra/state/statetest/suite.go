@@ -54,6 +54,7 @@ func TestPaused(t *testing.T, empty func(t *testing.T) State) {
 		"listed":             listed,
 		"answered once":      answeredOnce,
 		"states of waits":    waitStates,
+		"asides of waits":    waitAsides,
 		"sessions":           sessions,
 	})
 }

@@ -1,8 +1,11 @@
 package share_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,5 +43,106 @@ func TestEncodeJobs(t *testing.T) {
 		if err := share.Decode(old, &same); err != nil || same.ID != job.ID {
 			t.Errorf("%.20s: what older versions stored: %v", value, err)
 		}
+	}
+}
+
+// longJob returns a paused job with long values, and some that are too short to be stored beside it.
+func longJob() execution.Job {
+	value := func(letter string, size int) json.RawMessage {
+		return json.RawMessage(`"` + strings.Repeat(letter, size) + `"`)
+	}
+	return execution.Job{ID: "exec_1", Status: execution.Paused, Waits: execution.Waits{Wait: &execution.Wait{
+		Pending: []execution.Pending{
+			{Waiting: execution.Waiting{Seq: 1, Args: value("a", 5000), Schema: value("s", 10)}},
+			{Waiting: execution.Waiting{Seq: 2, Args: value("b", 10), Schema: value("t", 5000)},
+				Answer: &execution.Answer{Seq: 2, Call: true, Args: value("c", 6000)}},
+			{Waiting: execution.Waiting{Seq: 3}, Answer: &execution.Answer{Seq: 3, Value: value("d", 6000)}},
+			{Waiting: execution.Waiting{Seq: 4}, Answer: &execution.Answer{Seq: 4, Value: value("e", 10)}},
+			{Waiting: execution.Waiting{Seq: 5}, Answer: &execution.Answer{Seq: 5},
+				Apart: &execution.Apart{From: 100, Args: 20, Value: 30}}, // of an older version
+		},
+	}}}
+}
+
+// A job with long values is decoded as it was encoded. Its document is short, and encoding it changes nothing in it.
+func TestLongValuesAreAside(t *testing.T) {
+	t.Parallel()
+	job, same := longJob(), longJob()
+	doc, aside, err := share.EncodeJob(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(job, same) {
+		t.Error("encoding a job changes it")
+	}
+	if len(doc) > 3000 || aside.Len() < 22_000 {
+		t.Errorf("%d bytes, and %d beside", len(doc), aside.Len())
+	}
+	got, err := share.DecodeJob(doc, aside.Bytes())
+	if err != nil || !reflect.DeepEqual(got, job) {
+		t.Errorf("%v, or another job", err)
+	}
+	if !share.Same(share.Aside(got), aside.Bytes()) {
+		t.Error("what is beside it has changed")
+	}
+	job.Status = execution.Completed
+	if doc, aside, err = share.EncodeJob(job); err != nil || len(aside) > 0 || len(doc) > 3000 {
+		t.Errorf("ended: %d bytes, %d parts beside, %v", len(doc), len(aside), err)
+	}
+}
+
+// A document is not read with what belongs to another one, however that is made.
+func TestOthersAside(t *testing.T) {
+	t.Parallel()
+	doc, parts, err := share.EncodeJob(longJob())
+	if err != nil {
+		t.Fatal(err)
+	}
+	aside := parts.Bytes()
+	bad := map[string][]byte{"nothing": nil, "more": append(bytes.Clone(aside), "9 0 0\n"...)}
+	for _, head := range []string{
+		"1 0 99999", "1 0 -1", "1 0", "x y z", "1 0 9223372036854775807", "", strings.Repeat("1", 200),
+	} {
+		line := head + "\n"
+		bad[head] = append([]byte(line), aside[min(len(line), len(aside)):]...)
+	}
+	for n := range 300 {
+		bad["the first "+strconv.Itoa(n)] = aside[:n]
+	}
+	for name, b := range bad {
+		if _, err := share.DecodeJob(doc, b); !errors.Is(err, share.ErrAside) {
+			t.Errorf("%.30s: %v", name, err)
+		}
+	}
+}
+
+// A version that knows of no long values decodes a document, changes it and encodes it again. Nothing is lost, and what
+// such a version would continue with is refused by it.
+func TestOlderVersionsKeepAsides(t *testing.T) {
+	t.Parallel()
+	want := longJob()
+	doc, aside, err := share.EncodeJob(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old execution.Job
+	if err := share.Decode(doc, &old); err != nil {
+		t.Fatal(err)
+	}
+	old.Wait.Aside = 0
+	for _, i := range []int{1, 2} {
+		if p := old.Wait.Pending[i]; p.Apart == nil || p.Apart.From < 1<<30 {
+			t.Errorf("operation %d: the older version looks for its answer at %+v", p.Seq, p.Apart)
+		}
+	}
+	old.Wait.Pending = old.Wait.Pending[1:]
+	want.Wait.Pending = want.Wait.Pending[1:]
+	again, err := share.Encode(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := share.DecodeJob(again, aside.Bytes())
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, or another job", err)
 	}
 }
