@@ -45,8 +45,8 @@ func pausingOnce(t *testing.T, snapshot int, waiting ...execution.Waiting) *serv
 }
 
 // An event or a decision of a megabyte, up to the end of the execution that it continues, costs the gateway's own
-// process no more than one other request, also if the execution has a megabyte of input. It costs up to twice as much
-// if the call that waits has half a megabyte of parameters, which are in the job.
+// process no more than one other request, also if the execution has a megabyte of input, or the call that waits half a
+// megabyte of parameters.
 func TestOwnCostsOfAnswersToPaused(t *testing.T) {
 	values := costlyValues()
 	event := execution.Waiting{Seq: 1, Kind: execution.WaitEvent, Name: "e"}
@@ -62,18 +62,17 @@ func TestOwnCostsOfAnswersToPaused(t *testing.T) {
 		for _, c := range []struct {
 			kind, path, body, input string
 			waits                   execution.Waiting
-			most                    time.Duration
 		}{
-			{"an event", "/events/e", value, "1", event, ownTime},
-			{"an event beside an input", "/events/e", value, values["objects"], event, ownTime},
-			{"a response", "/resume", decide("respond", `,"value":`+value), "1", ask, ownTime},
-			{"other arguments", "/resume", decide("edit", `,"args":{"a":`+value+`}`), "1", refund(1), ownTime},
-			{"an approval beside an input", "/resume", decide("approve", ""), value, refund(1), ownTime},
-			{"other arguments of a long call", "/resume", decide("edit", `,"args":{"a":`+value+`}`), "1", tool, 2 * ownTime},
-			{"an approval of a long call", "/resume", decide("approve", ""), value, tool, 2 * ownTime},
+			{"an event", "/events/e", value, "1", event},
+			{"an event beside an input", "/events/e", value, values["objects"], event},
+			{"a response", "/resume", decide("respond", `,"value":`+value), "1", ask},
+			{"other arguments", "/resume", decide("edit", `,"args":{"a":`+value+`}`), "1", refund(1)},
+			{"an approval beside an input", "/resume", decide("approve", ""), value, refund(1)},
+			{"other arguments of a long call", "/resume", decide("edit", `,"args":{"a":`+value+`}`), "1", tool},
+			{"an approval of a long call", "/resume", decide("approve", ""), value, tool},
 		} {
 			s := pausingOnce(t, 1<<20, c.waits)
-			s.within(t, c.kind+", "+name, c.most, 1<<20, func() time.Duration {
+			s.within(t, c.kind+", "+name, ownTime, 1<<20, func() time.Duration {
 				path := want(t, s.do(t, "POST", "/api/execute", `{"code":"1","input":`+c.input+`}`), 202).Header.Get("Location")
 				took, status := s.once(t, "POST", path+c.path, c.body, "application/json")
 				if status != 200 {
@@ -83,6 +82,34 @@ func TestOwnCostsOfAnswersToPaused(t *testing.T) {
 			})
 		}
 	}
+}
+
+// An event of a megabyte costs what it costs whatever the size of the snapshot: that is read, and not written again.
+func TestOwnCostsOfAnswersBesideSnapshots(t *testing.T) {
+	others := costServer(t)
+	s := pausingOnce(t, 16<<20, execution.Waiting{Seq: 1, Kind: execution.WaitEvent, Name: "e"})
+	for name, value := range costlyValues() {
+		others.within(t, name, ownTime, 16<<20, func() time.Duration {
+			path := want(t, s.do(t, "POST", "/api/execute", `{"code":"1"}`), 202).Header.Get("Location")
+			without, status := s.once(t, "POST", path+"/events/other", value, "application/json")
+			took, status2 := s.once(t, "POST", path+"/events/e", value, "application/json")
+			if status != 409 || status2 != 200 {
+				t.Fatalf("%s: %d, %d", name, status, status2)
+			}
+			return took - without
+		})
+	}
+}
+
+// Decisions are counted before they are decoded, over MCP, too.
+func TestOwnCostsOfTooManyDecisions(t *testing.T) {
+	s := kept(t, options{reader: newFarReader(t), invoke: small, config: gateway.Config{SnapshotKeys: snapshotKeys(t)}})
+	many := `{"id":"exec_0123456789","decisions":[{}` + strings.Repeat(",{}", (1<<20-600)/3) + `]}`
+	headers := append([]string{"Mcp-Method: tools/call", "Mcp-Name: resume_execution"}, mcpHeaders...)
+	s.bounded(t, "POST", "/mcp", messageFor("resume_execution", many), headers...)
+	a := s.do(t, "POST", "/mcp", messageFor("resume_execution", many), headers...)
+	want(t, a, 200, "must have 1 to 1024 entries")
+	s.bounded(t, "POST", "/api/executions/exec_0123456789/resume", many)
 }
 
 // A job with a megabyte of input costs, from the request that stores it to its end, no more than one other request.

@@ -140,7 +140,15 @@ func CompactJSON(text []byte) (value []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	value, err = jsontext.AppendFormat(make([]byte, 0, len(text)), text, jsontext.AllowDuplicateNames(!duplicates),
+	return compact(text, !duplicates)
+}
+
+// CompactMember does what CompactJSON does with a value in an object whose members [Members] has returned. Its names
+// are not compared again.
+func CompactMember(text []byte) (value []byte, ok bool) { return compact(text, true) }
+
+func compact(text []byte, unique bool) (value []byte, ok bool) {
+	value, err := jsontext.AppendFormat(make([]byte, 0, len(text)), text, jsontext.AllowDuplicateNames(unique),
 		jsontext.PreserveRawStrings(true))
 	return value, err == nil
 }

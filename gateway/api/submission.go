@@ -3,8 +3,11 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 
+	fast "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
@@ -82,6 +85,24 @@ type Decision struct {
 	Args     json.RawMessage `json:"args,omitempty"`
 	Value    json.RawMessage `json:"value,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
+}
+
+// DecodeDecisions decodes a list of decisions. Duplicate names in it were refused before. A list of too many is refused
+// before they take memory.
+func DecodeDecisions(text []byte) (decisions []Decision, err error) {
+	if execution.HasMore(text, execution.MaxWaiting) {
+		return nil, WrongDecisions()
+	}
+	once, known := jsontext.AllowDuplicateNames(true), fast.RejectUnknownMembers(true)
+	if err := fast.Unmarshal(text, &decisions, once, known); err != nil {
+		return nil, Invalid("decisions", "must be a list of objects with the members seq, decision, args, value, reason")
+	}
+	return decisions, nil
+}
+
+// WrongDecisions returns the error of no decisions, or of too many.
+func WrongDecisions() error {
+	return Invalid("decisions", "must have 1 to "+strconv.Itoa(execution.MaxWaiting)+" entries")
 }
 
 // SessionOptions say what session a caller wants.

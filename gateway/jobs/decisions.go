@@ -35,23 +35,20 @@ func (h *Handlers) Resume(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(members, func(m execution.Member) bool {
-		return m.Name == "decisions" && execution.HasMore(m.Value, execution.MaxWaiting)
-	}) {
-		return wrongNumber() // before they take memory
+	var decisions []api.Decision
+	for _, m := range members {
+		if m.Name != "decisions" {
+			return api.Invalid("", "must be an object with the list decisions")
+		}
+		if decisions, err = api.DecodeDecisions(m.Value); err != nil {
+			return err
+		}
 	}
-	var body struct {
-		Decisions []api.Decision `json:"decisions"`
-	}
-	err = execution.DecodeMember("", c.Request().Body(), &body, "an object with the list decisions")
+	change, err := h.decide(api.CallerOf(c), c.IP(), decisions)
 	if err != nil {
 		return err
 	}
-	change, err := h.decide(api.CallerOf(c), c.IP(), body.Decisions)
-	if err != nil {
-		return err
-	}
-	return h.change(c, body.Decisions, change)
+	return h.change(c, decisions, change)
 }
 
 // Decide decides about operations of a paused execution, and waits until the execution pauses again or has ended. It
@@ -73,17 +70,12 @@ func (h *Handlers) Decide(
 	return h.bodyOf(ctx, job)
 }
 
-// wrongNumber returns the error of a request with no decisions, or with too many.
-func wrongNumber() error {
-	return api.Invalid("decisions", "must have 1 to "+strconv.Itoa(execution.MaxWaiting)+" entries")
-}
-
 // decide returns the change that decisions of a caller make to a paused job.
 func (h *Handlers) decide(
 	caller authn.Identity, ip string, decisions []api.Decision,
 ) (func(*execution.Job) error, error) {
 	if n := len(decisions); n == 0 || n > execution.MaxWaiting {
-		return nil, wrongNumber()
+		return nil, api.WrongDecisions()
 	}
 	if h.Queue == nil {
 		return nil, noPaused()
@@ -123,10 +115,10 @@ func check(d *api.Decision, field string) (err error) {
 	}
 	switch d.Decision {
 	case execution.Edit:
-		d.Args, err = compact(field+".args", d.Args)
+		d.Args, err = compact(field+".args", d.Args, execution.CompactMember)
 		return err
 	case execution.Respond:
-		d.Value, err = compact(field+".value", d.Value)
+		d.Value, err = compact(field+".value", d.Value, execution.CompactMember)
 		return err
 	case execution.Approve, execution.Reject:
 		return nil
@@ -136,9 +128,11 @@ func check(d *api.Decision, field string) (err error) {
 
 // compact returns a value without white space. The error is that of a value that no segment could begin with: one that
 // a request could not have, either.
-func compact(field string, value json.RawMessage) (json.RawMessage, error) {
+func compact(
+	field string, value json.RawMessage, compacted func([]byte) ([]byte, bool),
+) (json.RawMessage, error) {
 	if depth.Over(value, field, execution.MaxDepth) == "" {
-		if value, ok := execution.CompactJSON(value); ok {
+		if value, ok := compacted(value); ok {
 			return value, nil
 		}
 	}
@@ -177,7 +171,7 @@ func (h *Handlers) Event(c *fiber.Ctx) error {
 			return err
 		}
 		var err error
-		if value, err = compact("", c.Request().Body()); err != nil {
+		if value, err = compact("", c.Request().Body(), execution.CompactJSON); err != nil {
 			return err
 		}
 	}

@@ -246,14 +246,21 @@ func resumeExecution(
 	ctx context.Context, s *Server, caller Caller, arguments []byte, _ func(execution.Log),
 ) (answer, error) {
 	var given struct {
-		ID        string         `json:"id"`
-		Decisions []api.Decision `json:"decisions"`
+		ID        string          `json:"id"`
+		Decisions json.RawMessage `json:"decisions"`
 	}
 	if err := decode(arguments, &given, "id, decisions"); err != nil {
 		return answer{}, err
 	}
+	var decisions []api.Decision
+	if len(given.Decisions) > 0 {
+		var err error
+		if decisions, err = api.DecodeDecisions(given.Decisions); err != nil {
+			return answer{}, err
+		}
+	}
 	caller.decoded()
-	content, err := s.cfg.Approvals.ResumeExecution(ctx, caller, given.ID, given.Decisions)
+	content, err := s.cfg.Approvals.ResumeExecution(ctx, caller, given.ID, decisions)
 	if err != nil {
 		return answer{}, err
 	}
