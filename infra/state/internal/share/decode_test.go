@@ -146,3 +146,25 @@ func TestOlderVersionsKeepAsides(t *testing.T) {
 		t.Errorf("%v, or another job", err)
 	}
 }
+
+// FuzzDecodeJob decodes whatever is beside a document that older versions have written: they drop its size.
+func FuzzDecodeJob(f *testing.F) {
+	doc, parts, err := share.EncodeJob(longJob())
+	if err != nil {
+		f.Fatal(err)
+	}
+	size := []byte(`,"aside":` + strconv.Itoa(parts.Len()))
+	if !bytes.Contains(doc, size) {
+		f.Fatalf("%.200s", doc)
+	}
+	doc = bytes.Replace(doc, size, nil, 1)
+	for _, n := range []int{0, 3, 7, 8, 9, 1000, parts.Len()} {
+		f.Add(parts.Bytes()[:n])
+	}
+	f.Add([]byte("1 0 2"))
+	f.Fuzz(func(t *testing.T, aside []byte) {
+		if _, err := share.DecodeJob(doc, aside); err != nil && !errors.Is(err, share.ErrAside) {
+			t.Fatal(err)
+		}
+	})
+}
