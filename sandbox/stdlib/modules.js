@@ -22,7 +22,7 @@
   define(globalThis, 'require', require);
   define(globalThis, 'global', globalThis);
   // require.main is for code that checks whether it is the main module.
-  require.main = { id: '.', path: '/', filename: '/script.js', loaded: false, exports: {}, children: [], paths: [] };
+  require.main = { id: '.', path: '/', exports: {}, filename: '/script.js', loaded: false, children: [], paths: ['/node_modules'] };
   internal.require = require;
   return internal;
 }

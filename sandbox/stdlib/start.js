@@ -17,8 +17,9 @@
     };
     try {
       if (flags & 1024) packages = await loaded();
-      value = flags & 4 ? loaded : await started(fn(undefined, main, main?.exports, packages, names));
-      if (flags & 8) value = await started(value(undefined, main, main?.exports, packages, names));
+      const given = [undefined, main, main?.exports, packages, names];
+      value = flags & 4 ? loaded : await started(p.apply(fn, main?.exports, given));
+      if (flags & 8) value = await started(p.apply(value, main?.exports, given));
       if (flags & 1 && typeof value === 'function' && !isClass(value)) value = await value(input, context);
       if (active(value)) value = undefined;
     } catch (e) {

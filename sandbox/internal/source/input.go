@@ -59,9 +59,9 @@ func sourceOf(in Input) (*Source, *Exception) {
 	code = joinLabels(code)
 	bare, skipped := unwrap(code)
 	found := moduleSyntax(bare)
-	head := functionHead
+	head, inBundle := found.head(bare), functionHead
 	if in.Session {
-		head = sessionHead
+		head, inBundle = sessionHead, sessionHead
 	}
 	if !typescript && in.Entry == "" && len(in.Files) == 0 && len(in.Packages.Ahead) > 0 &&
 		(len(found.imports) > 0 || in.Packages.anyOf(found.required)) {
@@ -71,7 +71,7 @@ func sourceOf(in Input) (*Source, *Exception) {
 	}
 	requires := found.require && (len(in.Files) > 0 || in.Packages.anyOf(found.required))
 	if found.runsAsMain() && !requires && !in.Session {
-		return normalize(code, typescript, mainHead)
+		return normalize(code, typescript, head)
 	}
 	follows := strings.Contains(bare, asyncHooks) && hasContexts(bare)
 	if !found.isModule() && !requires && !follows {
@@ -81,7 +81,7 @@ func sourceOf(in Input) (*Source, *Exception) {
 		}
 		return s, ex
 	}
-	s := &Source{name: name, head: head, skipped: skipped, from: in.Packages}
+	s := &Source{name: name, head: inBundle, skipped: skipped, from: in.Packages}
 	return newBundle(s, in.Files, bare, found, typescript, follows)
 }
 
@@ -109,6 +109,19 @@ func isTypeScript(name string) bool {
 // runsAsMain reports whether code compares require.main with module and is otherwise a script.
 func (m moduleForm) runsAsMain() bool {
 	return m.main && !(m.exports && m.handler) && len(m.imports) == 0 && !m.dynamic && !m.meta
+}
+
+// head returns the head of the function around code that is a script. One with a this of its own has that of a CommonJS
+// module.
+func (m moduleForm) head(code string) string {
+	parameters := functionHead
+	if m.runsAsMain() || m.objects && !m.others {
+		parameters = mainHead
+	}
+	if strings.Contains(code, "this") {
+		return thisStart + strings.TrimSuffix(strings.TrimPrefix(parameters, arrowStart), arrowEnd) + thisEnd
+	}
+	return parameters
 }
 
 // isModule reports whether code has what only a module may have.

@@ -16,6 +16,8 @@ type moduleForm struct {
 	require bool   // require somewhere
 	main    bool   // require.main, which CommonJS compares with module, or module.parent
 	handler bool   // the export is, or has, a function that is to be called
+	objects bool   // module or exports is read, as CommonJS has them
+	others  bool   // the code has a module or exports of its own, or asks whether they exist
 
 	required []string // the names that calls of require spell out
 }
@@ -27,7 +29,7 @@ type span struct{ from, to int }
 // they start a declaration wherever they are not the name of a property.
 func moduleSyntax(code string) moduleForm {
 	if !strings.Contains(code, "import") && !strings.Contains(code, "export") && !strings.Contains(code, "require") &&
-		!strings.Contains(code, "module.parent") {
+		!strings.Contains(code, "module") {
 		return moduleForm{}
 	}
 	var found moduleForm
@@ -44,6 +46,9 @@ func moduleSyntax(code string) moduleForm {
 		}
 		if i > 0 && (tokens[i-1].kind == js.DotToken || tokens[i-1].kind == js.OptChainToken) {
 			continue
+		}
+		if t.text == "module" || t.text == "exports" {
+			found.noteObject(tokens, i)
 		}
 		switch next := at(tokens, i+1); {
 		case t.kind == js.ImportToken && next.kind == js.OpenParenToken:
@@ -74,6 +79,26 @@ func moduleSyntax(code string) moduleForm {
 		}
 	}
 	return found
+}
+
+// noteObject notes what the name module or exports at a token is for.
+func (m *moduleForm) noteObject(tokens []token, i int) {
+	var before token
+	if i > 0 {
+		before = tokens[i-1]
+	}
+	next, after := at(tokens, i+1), at(tokens, i+2)
+	switch before.kind {
+	case js.TypeofToken, js.ConstToken, js.VarToken, js.FunctionToken, js.ClassToken:
+		m.others = true
+	case js.OpenBraceToken, js.CommaToken, js.ColonToken: // in a pattern or a literal
+		m.others = m.others || next.kind == js.CommaToken || next.kind == js.CloseBraceToken || next.kind == js.EqToken
+	case js.OpenParenToken:
+		m.objects = m.objects || next.kind == js.CloseParenToken && after.kind != js.ArrowToken &&
+			after.kind != js.OpenBraceToken
+	}
+	m.others = m.others || before.text == "let"
+	m.objects = m.objects || next.kind == js.DotToken || next.kind == js.OpenBracketToken
 }
 
 // importEnd returns the last token of the import declaration that starts at i.

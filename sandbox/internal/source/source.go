@@ -56,9 +56,13 @@ type edit struct{ line, col, n int }
 // The value of a trailing expression is kept in a parameter and returned at the end: a statement, unlike the operand of
 // a return, has a position in stack traces.
 const (
-	functionHead = "(async ($airlock) => {" // on the line of the code: its stack traces are what guests see
+	functionHead = arrowStart + "$airlock" + arrowEnd // on the line of the code: its stack traces are what guests see
 	functionTail = "\n;return $airlock})"
-	mainHead     = "(async ($airlock, module, exports) => {" // of code that compares module with require.main
+	mainHead     = arrowStart + "$airlock, module, exports" + arrowEnd // of code that reads them
+	arrowStart   = "(async ("
+	arrowEnd     = ") => {"
+	thisStart    = "(async function ("
+	thisEnd      = ") {"
 	keep         = "$airlock = "
 
 	// Code that closes and reopens one wrapping does not fit the other.
