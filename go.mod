@@ -78,6 +78,7 @@ require (
 	google.golang.org/protobuf v1.36.12
 	k8s.io/api v0.34.1
 	k8s.io/pod-security-admission v0.34.1
+	maragu.dev/gomponents v1.2.0
 	modernc.org/sqlite v1.61.1
 	sigs.k8s.io/yaml v1.6.0
 )

@@ -74,7 +74,7 @@ func TestDocs(t *testing.T) {
 		if len(csp) != 1 || !strings.Contains(csp[0], "script-src 'self';") || strings.Contains(csp[0], "unsafe") {
 			t.Errorf("%s: the policies are %q", name, csp)
 		}
-		if !strings.Contains(string(a.body), `href="/login?next=%2fdocs"`) {
+		if !strings.Contains(string(a.body), `href="/login?next=%2Fdocs"`) {
 			t.Errorf("%s: the page does not lead to the login", name)
 		}
 	}

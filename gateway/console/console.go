@@ -1,12 +1,11 @@
 package console
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
-	"html/template"
 	"io/fs"
-	"strings"
+
+	g "maragu.dev/gomponents"
 )
 
 //go:embed pages
@@ -17,8 +16,6 @@ var ownAssets embed.FS
 
 // Console renders pages and has the assets that they load. It is safe for concurrent use.
 type Console struct {
-	frame  *template.Template
-	login  *template.Template
 	assets map[string]Asset
 }
 
@@ -28,7 +25,7 @@ type Page struct {
 	Path  string
 	Title string
 	// Main is the markup inside <main>.
-	Main template.HTML
+	Main g.Node
 	// Styles and Modules are paths of style sheets and ES modules, loaded after those of the frame.
 	Styles, Modules []string
 	// Directives are added to the Content-Security-Policy, such as "worker-src 'self'". They replace those of the same
@@ -63,12 +60,6 @@ func New(others map[string]fs.FS) (*Console, error) {
 			return nil, err
 		}
 	}
-	if c.frame, err = template.ParseFS(pages, "pages/frame.html"); err != nil {
-		return nil, fmt.Errorf("console: %w", err)
-	}
-	if c.login, err = template.ParseFS(pages, "pages/login.html"); err != nil {
-		return nil, fmt.Errorf("console: %w", err)
-	}
 	return c, nil
 }
 
@@ -95,7 +86,7 @@ func Own(name string) (Page, error) {
 	if err != nil {
 		return Page{}, fmt.Errorf("console: %w", err)
 	}
-	p.Main = template.HTML(main) // embedded, and written by us
+	p.Main = g.Raw(string(main)) // embedded, and written by us
 	p.Styles = append([]string{"/assets/pages.css", "/assets/details.css"}, p.Styles...)
 	p.Modules = []string{"/assets/" + name + ".js"}
 	return p, nil
@@ -118,28 +109,4 @@ func Paths() []string {
 		paths = append(paths, e.Path)
 	}
 	return paths
-}
-
-// Render returns the whole page as the visitor sees it.
-func (c *Console) Render(p Page, v Visitor) ([]byte, error) {
-	return render(c.frame, struct {
-		Page
-		Visitor Visitor
-		Scopes  string
-		Nav     []entry
-	}{p, v, strings.Join(v.Scopes, " "), navigation()})
-}
-
-// Login returns the login page. next is where a successful login leads. refused, if not empty, is why the last one
-// failed.
-func (c *Console) Login(next, refused string) ([]byte, error) {
-	return render(c.login, struct{ Next, Refused string }{next, refused})
-}
-
-func render(t *template.Template, data any) ([]byte, error) {
-	var b bytes.Buffer
-	if err := t.Execute(&b, data); err != nil {
-		return nil, fmt.Errorf("console: render: %w", err)
-	}
-	return b.Bytes(), nil
 }

@@ -1,7 +1,7 @@
 // Package console has what people see in a browser: the frame of the pages, their assets, the login, and the policy
 // that binds them.
 //
-// A page is a frame (pages/frame.html: header, navigation, theme) around markup of its own. It loads style sheets and
+// A page is a frame (frame.go: header, navigation, theme) around markup of its own. It loads style sheets and
 // ES modules from /assets. All of them are embedded as they are written: there is no build step and no third party.
 // Scripts put what they show into the page as text and never as markup. The Content-Security-Policy allows no inline
 // script, no inline style and no place to turn text into markup (Trusted Types).

@@ -1,12 +1,13 @@
 package apidocs
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io/fs"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/airlock-run/airlock/gateway/console"
 )
@@ -16,9 +17,6 @@ var assets embed.FS
 
 //go:embed bundled
 var bundled embed.FS
-
-//go:embed page.html
-var pageSource string
 
 // Docs is the page and what it loads. It never changes, and is safe for concurrent use.
 type Docs struct {
@@ -41,16 +39,8 @@ func New(viewer fs.FS) (*Docs, error) {
 	if absent != nil && !errors.Is(absent, fs.ErrNotExist) {
 		return nil, fmt.Errorf("apidocs: %w", absent)
 	}
-	main, err := template.New("page").Parse(pageSource)
-	if err != nil {
-		return nil, fmt.Errorf("apidocs: %w", err)
-	}
-	var b bytes.Buffer
-	if err := main.Execute(&b, struct{ Bundled bool }{absent == nil}); err != nil {
-		return nil, fmt.Errorf("apidocs: %w", err)
-	}
 	d := &Docs{assets: map[string]fs.FS{"docs": own, "viewer": viewer}, page: console.Page{
-		Path: "/docs", Title: "API", Main: template.HTML(b.String()), // rendered by html/template
+		Path: "/docs", Title: "API", Main: page(absent == nil),
 		Styles: []string{"/assets/docs/docs.css"},
 	}}
 	if absent == nil {
@@ -60,6 +50,19 @@ func New(viewer fs.FS) (*Docs, error) {
 		d.page.Directives = []string{"trusted-types default dompurify"}
 	}
 	return d, nil
+}
+
+func page(bundled bool) g.Node {
+	viewer := h.Div(h.ID("viewer"), h.Data("source", "/openapi.json"), h.P(g.Text("Loading…")))
+	if !bundled {
+		viewer = h.P(g.Text("This binary was built without the viewer of the description. "), h.Code(g.Text("make build")),
+			g.Text(" adds it where an npm registry can be reached."))
+	}
+	return h.Div(h.Class("docs"),
+		h.P(h.Class("docs-lead"), g.Text("The description as a file: "),
+			h.A(h.Href("/openapi.json"), g.Text("openapi.json"))),
+		viewer,
+	)
 }
 
 // Page returns the page for the console's frame.

@@ -1,6 +1,7 @@
 package apidocs_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -50,8 +51,8 @@ func TestViewerIsOptional(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := d.Page()
-		if len(page.Modules) != c.modules || !strings.Contains(string(page.Main), c.want) ||
-			!strings.Contains(string(page.Main), `href="/openapi.json"`) {
+		if len(page.Modules) != c.modules || !strings.Contains(fmt.Sprint(page.Main), c.want) ||
+			!strings.Contains(fmt.Sprint(page.Main), `href="/openapi.json"`) {
 			t.Errorf("%s: %v\n%s", name, page.Modules, page.Main)
 		}
 	}

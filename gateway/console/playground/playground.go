@@ -1,16 +1,18 @@
 package playground
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/airlock-run/airlock/gateway/console"
 )
@@ -21,6 +23,8 @@ var assets embed.FS
 //go:embed bundled
 var bundled embed.FS
 
+// pageSource is what the page contains. A comment in it marks the place of the examples.
+//
 //go:embed page.html
 var pageSource string
 
@@ -63,19 +67,30 @@ func New(cfg Config) (*Playground, error) {
 	if absent != nil && !errors.Is(absent, fs.ErrNotExist) {
 		return nil, fmt.Errorf("playground: %w", absent)
 	}
-	main, err := template.New("page").Parse(pageSource)
-	if err != nil {
-		return nil, fmt.Errorf("playground: %w", err)
-	}
-	var b bytes.Buffer
-	if err := main.Execute(&b, map[string]any{"Examples": examples, "Bundled": absent == nil}); err != nil {
-		return nil, fmt.Errorf("playground: %w", err)
-	}
 	p.page = console.Page{
-		Path: "/playground", Title: "Playground", Main: template.HTML(b.String()), // rendered by html/template
+		Path: "/playground", Title: "Playground", Main: page(examples, absent == nil),
 		Styles: []string{"/assets/playground/playground.css"}, Modules: []string{"/assets/playground/main.js"},
 	}
 	return p, nil
+}
+
+func page(examples []example, bundled bool) g.Node {
+	before, after, _ := strings.Cut(pageSource, "<!-- examples -->")
+	var choices g.Group
+	for len(examples) > 0 {
+		group := examples[0].Group
+		end := slices.IndexFunc(examples, func(e example) bool { return e.Group != group })
+		if end < 0 {
+			end = len(examples)
+		}
+		choices = append(choices, h.OptGroup(g.Attr("label", group), g.Map(examples[:end], example.option)))
+		examples = examples[end:]
+	}
+	return h.Div(h.ID("playground"), h.Class("pg"), h.Data("bundled", strconv.FormatBool(bundled)),
+		g.Raw(before),
+		h.Select(h.ID("example"), g.If(len(choices) == 0, h.Disabled()), h.Option(h.Value(""), g.Text("Select…")), choices),
+		g.Raw(after),
+	)
 }
 
 // Page returns the page for the console's frame.
@@ -87,6 +102,11 @@ func (p *Playground) Assets() map[string]fs.FS { return p.assets }
 type example struct {
 	Name, Group, Title, About, Tier string
 	Input                           bool
+}
+
+func (e example) option() g.Node {
+	return h.Option(h.Value(e.Name), h.Data("tier", e.Tier), g.If(e.Input, g.Attr("data-input")),
+		h.TitleAttr(e.About), g.Text(e.Title))
 }
 
 // head is the comment that an example begins with.

@@ -1,6 +1,7 @@
 package playground_test
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"regexp"
@@ -24,7 +25,7 @@ func TestPage(t *testing.T) {
 	if page.Path != "/playground" || page.Title != "Playground" || len(page.Directives) > 0 {
 		t.Errorf("%+v", page)
 	}
-	main := string(page.Main)
+	main := fmt.Sprint(page.Main)
 	for _, forbidden := range []string{"<script", "<style", " style=", "javascript:", "http://", "https://", "ZgotmplZ"} {
 		if strings.Contains(main, forbidden) {
 			t.Errorf("the page has %s", forbidden)
@@ -115,7 +116,7 @@ func TestEditorIsOptional(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if main := string(p.Page().Main); !strings.Contains(main, want) ||
+		if main := fmt.Sprint(p.Page().Main); !strings.Contains(main, want) ||
 			!strings.Contains(main, `<select id="example" disabled>`) {
 			t.Errorf("want %s in\n%s", want, main)
 		}
@@ -133,7 +134,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	main := string(p.Page().Main)
+	main := fmt.Sprint(p.Page().Main)
 	if strings.Contains(main, "<script") || !strings.Contains(main, "&lt;script&gt;alert(1)&lt;/script&gt; and more") ||
 		!strings.Contains(main, `<optgroup label="Moderate">`) {
 		t.Error(main)
