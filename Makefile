@@ -10,6 +10,9 @@ PKGS       ?= ./sandbox ./...
 ARCH       ?= $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 ARCHS      ?= $(ARCH)
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+# Without the debugging servers of libraries, which nothing here starts: each links html/template, and with it every
+# exported method in the program.
+TAGS       := lambda.norpc,grpcnotrace
 BUNDLES    := gateway/console/apidocs/bundled/viewer.js
 
 .PHONY: help run build toolchain test test-browser test-alerts test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-park bench-index bench-bucket bench-append bench-execute bench-cold bench-tokens bench-scale scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
@@ -22,8 +25,8 @@ run: build ## build and serve on 127.0.0.1:3000
 
 build: toolchain $(BUNDLES) ## bin/airlock, bin/bootstrap and the compiled engine in bin/cache
 	@mkdir -p bin
-	$(GO) build -trimpath -ldflags '-s -w -X github.com/airlock-run/airlock/gateway/api.version=$(VERSION)' -o bin/airlock ./gateway/cmd/airlock
-	$(GO) build -trimpath -ldflags '-s -w' -tags lambda.norpc -o bin/bootstrap ./functions/lambda
+	$(GO) build -trimpath -tags $(TAGS) -ldflags '-s -w -X github.com/airlock-run/airlock/gateway/api.version=$(VERSION)' -o bin/airlock ./gateway/cmd/airlock
+	$(GO) build -trimpath -tags $(TAGS) -ldflags '-s -w' -o bin/bootstrap ./functions/lambda
 	@bin/bootstrap -fill-cache bin/cache
 
 toolchain:

@@ -45,7 +45,7 @@ func (t target) build(ctx context.Context, pkg, out, version string) error {
 	if version != "" {
 		flags += " -X github.com/airlock-run/airlock/gateway/api.version=" + version
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc,grpcnotrace",
 		"-ldflags", flags, "-o", out, pkg)
 	for _, pair := range os.Environ() {
 		if name, _, _ := strings.Cut(pair, "="); !strings.HasPrefix(name, "GO") || strings.HasSuffix(name, "PROXY") ||

@@ -29,8 +29,8 @@ type module struct {
 
 // linked returns the modules of the packages and their dependencies, sorted by path, and the main module.
 func linked(ctx context.Context, packages []string) (main module, deps []module, err error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-tags", "lambda.norpc", "-json=Module"},
-		packages...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-tags", "lambda.norpc,grpcnotrace",
+		"-json=Module"}, packages...)...)
 	cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
