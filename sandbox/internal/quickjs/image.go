@@ -84,12 +84,10 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 	im := &Image{runtime: r, ready: make(chan *Instance, ahead), busy: make(chan struct{}, ahead)}
 	path := r.cachePath(cfg)
 	if path != "" {
-		if file, err := readKept(path); err == nil {
-			if memory, err := im.decode(file, cfg.Roots); err == nil {
-				return im, im.freeze(memory, cfg)
-			}
-			*im = Image{runtime: r, ready: im.ready, busy: im.busy} // of another shape: build it again, and replace it
+		if err := im.thaw(path, cfg); err == nil {
+			return im, nil
 		}
+		*im = Image{runtime: r, ready: im.ready, busy: im.busy} // damaged or of another shape: build and replace it
 	}
 	original, err := r.build.module()
 	if err != nil {
@@ -122,17 +120,17 @@ func (r *Runtime) BuildImage(ctx context.Context, cfg ImageConfig) (*Image, erro
 			_ = writeKept(path, file) // without it every start takes longer, and nothing else
 		}
 	}
-	return im, im.freeze(memory, cfg)
+	back, err := newBacking(bytes.NewReader(memory), uint64(len(memory)))
+	if err != nil {
+		return im, err
+	}
+	im.freeze(back, cfg)
+	return im, nil
 }
 
 // freeze sets the memory that every instance starts with.
-func (im *Image) freeze(memory []byte, cfg ImageConfig) error {
-	back, err := newBacking(memory)
-	if err != nil {
-		return err
-	}
+func (im *Image) freeze(back *backing, cfg ImageConfig) {
 	im.regions = &regions{image: back, reserve: max(cfg.MaxMemoryBytes, uint64(im.size))}
-	return nil
 }
 
 // Close releases the image's memory. Instances must have been closed before.

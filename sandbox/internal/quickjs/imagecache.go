@@ -1,13 +1,13 @@
 package quickjs
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
@@ -65,26 +65,51 @@ func (im *Image) encode(memory []byte) ([]byte, error) {
 	return append(append(out, header...), memory...), nil
 }
 
-// decode sets im from a file and returns the memory, which is a part of the file.
-func (im *Image) decode(file []byte, roots int) ([]byte, error) {
-	rest, ok := bytes.CutPrefix(file, []byte(imageMagic))
-	if !ok || len(rest) < 4 {
-		return nil, errImageFile
+// decode sets im from a file of length bytes. The memory is what is left to read.
+func (im *Image) decode(file io.Reader, length int64, roots int) error {
+	var begin [len(imageMagic) + 4]byte
+	if _, err := io.ReadFull(file, begin[:]); err != nil || string(begin[:len(imageMagic)]) != imageMagic {
+		return errors.Join(errImageFile, err)
 	}
-	n, rest := binary.LittleEndian.Uint32(rest), rest[4:]
-	if uint64(n) > uint64(len(rest)) {
-		return nil, errImageFile
+	n := int64(binary.LittleEndian.Uint32(begin[len(imageMagic):]))
+	if length -= int64(len(begin)) + n; length < 0 {
+		return errImageFile
+	}
+	header := make([]byte, n)
+	if _, err := io.ReadFull(file, header); err != nil {
+		return errors.Join(errImageFile, err)
 	}
 	var h imageHeader
-	if err := json.Unmarshal(rest[:n], &h); err != nil {
-		return nil, errors.Join(errImageFile, err)
+	if err := json.Unmarshal(header, &h); err != nil {
+		return errors.Join(errImageFile, err)
 	}
-	memory := rest[n:]
-	if len(h.Roots) != roots || uint64(len(memory)) != uint64(h.Size) || h.Size%rewrite.PageSize != 0 ||
+	if len(h.Roots) != roots || length != int64(h.Size) || h.Size%rewrite.PageSize != 0 ||
 		len(h.Learned.FunctionCode) == 0 {
-		return nil, errImageFile
+		return errImageFile
 	}
 	im.size, im.qctx, im.rt, im.roots, im.learned = h.Size, h.Context, h.Runtime, h.Roots, h.Learned
 	im.scratch = scratch{h.Options, h.Arguments, h.Filename, h.Source, h.Pending}
-	return memory, nil
+	return nil
+}
+
+// thaw sets im from the file at path, and makes its backing. The memory goes from one file to the other in pieces:
+// read at once, it would be more than half of what a start allocates.
+func (im *Image) thaw(path string, cfg ImageConfig) error {
+	kept, err := openKept(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = kept.file.Close() }() // it was only read
+	if err := im.decode(kept, kept.left, cfg.Roots); err != nil {
+		return err
+	}
+	back, err := newBacking(kept, uint64(im.size))
+	if err != nil {
+		return err
+	}
+	if err := kept.verify(); err != nil {
+		return errors.Join(err, back.close())
+	}
+	im.freeze(back, cfg)
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
@@ -48,6 +49,19 @@ func testImageCache(t *testing.T, build Build) {
 	kept, keptRoot := memory()
 	if !bytes.Equal(built, kept) || root != keptRoot {
 		t.Error("the kept image is another one")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	im, err := r.BuildImage(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > uint64(im.size)/4 {
+		t.Errorf("%d bytes were allocated for a kept image of %d", n, im.size)
+	}
+	if err := im.Close(); err != nil {
+		t.Error(err)
 	}
 	path := r.cachePath(cfg)
 	file, err := os.ReadFile(path)
@@ -112,7 +126,8 @@ func FuzzImageFile(f *testing.F) {
 	f.Add([]byte(imageMagic))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var im Image
-		if memory, err := im.decode(file, 1); err == nil && uint64(len(memory)) != uint64(im.size) {
+		r := bytes.NewReader(file)
+		if err := im.decode(r, r.Size(), 1); err == nil && r.Len() != int(im.size) {
 			t.Fatal("memory of another size")
 		}
 	})

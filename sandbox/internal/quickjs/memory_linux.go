@@ -1,9 +1,11 @@
 package quickjs
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"sync"
@@ -25,8 +27,9 @@ type backing struct {
 	borrowed bool
 }
 
-func newBacking(image []byte) (*backing, error) {
-	b, err := fileBacking(image)
+// newBacking returns a backing of image, which has size bytes.
+func newBacking(image io.Reader, size uint64) (*backing, error) {
+	b, err := fileBacking(image, size)
 	if err == nil {
 		b.pagemap, _ = os.Open("/proc/self/pagemap") // without it every page is dropped after a run
 	}
@@ -35,20 +38,24 @@ func newBacking(image []byte) (*backing, error) {
 
 // another returns the backing of another image. It shares b's page map, which the system may refuse by now.
 func (b *backing) another(image []byte) (*backing, error) {
-	x, err := fileBacking(image)
+	x, err := fileBacking(bytes.NewReader(image), uint64(len(image)))
 	if err == nil {
 		x.pagemap, x.borrowed = b.pagemap, true
 	}
 	return x, err
 }
 
-func fileBacking(image []byte) (*backing, error) {
+func fileBacking(image io.Reader, size uint64) (*backing, error) {
 	fd, err := unix.MemfdCreate("airlock-image", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, fmt.Errorf("create memory file for the image: %w", err)
 	}
-	b := &backing{file: os.NewFile(uintptr(fd), "airlock-image"), size: uint64(len(image))}
-	if _, err := b.file.Write(image); err != nil {
+	b := &backing{file: os.NewFile(uintptr(fd), "airlock-image"), size: size}
+	n, err := io.Copy(b.file, image)
+	if err == nil && uint64(n) != size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		_ = b.close()
 		return nil, fmt.Errorf("write image: %w", err)
 	}

@@ -1,6 +1,7 @@
 package quickjs
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"testing"
@@ -10,7 +11,7 @@ import (
 
 // TestBackingIsImmutable checks that no write reaches the bytes that every instance starts with.
 func TestBackingIsImmutable(t *testing.T) {
-	b, err := newBacking(make([]byte, 2*osPage))
+	b, err := newBacking(bytes.NewReader(make([]byte, 2*osPage)), 2*osPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestCloseOfUnfinishedImage(t *testing.T) {
 // TestWritten checks that both ways to ask the kernel find the written pages, and no others but those that were only
 // read: some kernels give a page that is read a page of zeros of its own instead of the one that all share.
 func TestWritten(t *testing.T) {
-	b, err := newBacking(make([]byte, 64*osPage))
+	b, err := newBacking(bytes.NewReader(make([]byte, 64*osPage)), 64*osPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestWritten(t *testing.T) {
 // BenchmarkWritten measures both ways with the page tables of an image of 12 MiB in which 96 pages were written.
 func BenchmarkWritten(b *testing.B) {
 	const size, step = 3072, 32
-	back, err := newBacking(make([]byte, size*osPage))
+	back, err := newBacking(bytes.NewReader(make([]byte, size*osPage)), size*osPage)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -2,17 +2,26 @@
 
 package quickjs
 
+import (
+	"bytes"
+	"io"
+)
+
 // backing holds the image's bytes; without memfd every instance gets a copy.
 type backing struct {
 	pristine []byte
 	size     uint64
 }
 
-func newBacking(image []byte) (*backing, error) {
-	return &backing{pristine: append([]byte(nil), image...), size: uint64(len(image))}, nil
+func newBacking(image io.Reader, size uint64) (*backing, error) {
+	b := &backing{pristine: make([]byte, size), size: size}
+	_, err := io.ReadFull(image, b.pristine)
+	return b, err
 }
 
-func (b *backing) another(image []byte) (*backing, error) { return newBacking(image) }
+func (b *backing) another(image []byte) (*backing, error) {
+	return newBacking(bytes.NewReader(image), uint64(len(image)))
+}
 
 func (b *backing) mapRange(size uint64) ([]byte, error) {
 	mem := make([]byte, size)
