@@ -3,7 +3,9 @@ package stdlib
 import (
 	"embed"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 )
 
 //go:embed *.js
@@ -82,12 +84,32 @@ func Basics() ([]File, error) { return read(basics[:]) }
 
 func read(names []string) ([]File, error) {
 	out := make([]File, 0, len(names))
+	buffer := make([]byte, 64<<10)
 	for _, name := range names {
-		b, err := files.ReadFile(name)
+		source, err := text(name, buffer)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, File{Name: "airlock:" + name, Source: string(b)})
+		out = append(out, File{Name: "airlock:" + name, Source: source})
 	}
 	return out, nil
+}
+
+// text returns an embedded file, which [embed.FS.ReadFile] would copy twice: every start reads all of them.
+func text(name string, buffer []byte) (string, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it does nothing
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.Grow(int(info.Size()))
+	if _, err := io.CopyBuffer(&b, f, buffer); err != nil {
+		return "", err
+	}
+	return b.String(), nil
 }
