@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // AnswerHeader reports whether code may set a header of an answer with this status to this value. An allowlist passes
@@ -60,7 +61,7 @@ func safeLocation(value string) bool {
 }
 
 // answerHeader matches a header that a deployment may name.
-var answerHeader = regexp.MustCompile(`^[xX]-[A-Za-z0-9-]{1,64}$`)
+var answerHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[xX]-[A-Za-z0-9-]{1,64}$`) })
 
 // CheckAnswerHeaders returns an error for names that a deployment may not let code set: all but X- headers, and X-
 // headers that browsers, proxies or this service act on.
@@ -68,7 +69,7 @@ func CheckAnswerHeaders(names []string) error {
 	for _, name := range names {
 		lower := strings.ToLower(name)
 		switch {
-		case !answerHeader.MatchString(name):
+		case !answerHeader().MatchString(name):
 			return fmt.Errorf("%q is not the name of an X- header", name)
 		case actedOn(lower) || Credential(lower):
 			return errors.New(lower + " has a meaning to browsers, proxies or this service: code may not set it")

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -266,7 +267,7 @@ const (
 	maxVariablesBytes = 32 << 10
 )
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`) })
 
 // setVariables returns code that sets environment variables, without a newline, or "" if there are none.
 func setVariables(field string, given json.RawMessage) (string, error) {
@@ -281,7 +282,7 @@ func setVariables(field string, given json.RawMessage) (string, error) {
 		return "", api.Invalid(field, "must have at most 256 members")
 	}
 	for name, value := range variables {
-		if !variableName.MatchString(name) || value == nil {
+		if !variableName().MatchString(name) || value == nil {
 			return "", api.Invalid(field, "must have names of letters, digits and _, and strings; got "+api.Clip(name, 40))
 		}
 	}

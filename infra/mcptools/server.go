@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -53,8 +54,8 @@ const (
 )
 
 var (
-	namespaces = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]{0,63}$`)
-	headers    = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+	namespaces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]{0,63}$`) })
+	headers    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`) })
 )
 
 // entry is a server as it is written.
@@ -100,7 +101,7 @@ func Format(list []Server) string {
 	return string(text)
 }
 
-var variables = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var variables = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`) })
 
 // wrongCommand returns the field of a server with a command that is wrong, and how; "" if none is.
 func (e entry) wrongCommand() (field, problem string) {
@@ -119,7 +120,7 @@ func (e entry) wrongCommand() (field, problem string) {
 		}
 	}
 	for _, name := range e.Env {
-		if !variables.MatchString(name) {
+		if !variables().MatchString(name) {
 			return "env", "must be a list of names of environment variables, whose values the command gets"
 		}
 	}
@@ -151,7 +152,7 @@ func Parse(text []byte) ([]Server, error) {
 			Namespace: w.Namespace, URL: w.URL, Secret: w.Secret, Header: w.Header, Timeout: defaultTimeout,
 			Variables: strings.Join(w.Env, "\x00"),
 		}
-		if !namespaces.MatchString(s.Namespace) || !execution.FreeGlobal(s.Namespace) {
+		if !namespaces().MatchString(s.Namespace) || !execution.FreeGlobal(s.Namespace) {
 			return nil, bad("namespace", "must be a JavaScript identifier that names nothing of the language or of the "+
 				"sandbox; got %q", w.Namespace)
 		}
@@ -173,11 +174,11 @@ func Parse(text []byte) ([]Server, error) {
 			return nil, bad("url", "must be an absolute http or https URL of at most %d bytes, without user information or "+
 				"fragment", maxURL)
 		}
-		if s.Secret != "" && !namespaces.MatchString(s.Secret) {
+		if s.Secret != "" && !namespaces().MatchString(s.Secret) {
 			return nil, bad("secret", "must be the name of a secret (letters, digits and _), whose value is in "+
 				"AIRLOCK_SECRET_ and that name")
 		}
-		if s.Header != "" && (!headers.MatchString(s.Header) || s.Secret == "" || strings.EqualFold(s.Header, "Host")) {
+		if s.Header != "" && (!headers().MatchString(s.Header) || s.Secret == "" || strings.EqualFold(s.Header, "Host")) {
 			return nil, bad("header", "must be the name of the header that carries the secret, and goes with a secret")
 		}
 		if w.TimeoutMs != 0 {

@@ -138,7 +138,7 @@ func eventsOf(tenant, function string) string { return "event#" + tenantPart(ten
 
 // KeepEvent stores the event of a delivery under the execution that it started. The table's TTL removes it.
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error {
-	if !plainName.MatchString(function) || !execution.ValidID(id) {
+	if !plainName().MatchString(function) || !execution.ValidID(id) {
 		return fmt.Errorf("store an event: %q and %q cannot be parts of a key", function, id)
 	}
 	allowed := s.storage(tenant)
@@ -170,7 +170,7 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 
 // Event returns a stored event, or execution.ErrNotFound.
 func (s *Store) Event(ctx context.Context, tenant, function, id string) (event []byte, err error) {
-	if !plainName.MatchString(function) || !execution.ValidID(id) {
+	if !plainName().MatchString(function) || !execution.ValidID(id) {
 		return nil, execution.ErrNotFound
 	}
 	it, err := s.get(ctx, keyOf(eventsOf(tenant, function), id))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
@@ -15,7 +16,7 @@ import (
 )
 
 // plainName matches the function names that may be part of a key.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 func functionsOf(tenant string) string { return "fn#" + tenantPart(tenant) }
 
@@ -85,7 +86,7 @@ func (s *Store) Function(ctx context.Context, tenant, name string) (execution.Sa
 
 func (t *table) document(ctx context.Context, k key) (d document, err error) {
 	name := textOf(k["sk"])
-	if !plainName.MatchString(name) {
+	if !plainName().MatchString(name) {
 		return d, execution.ErrNotFound
 	}
 	for range changes {
@@ -205,7 +206,7 @@ func schedulesIn(it item) int64 {
 // now and then.
 func (s *Store) Change(ctx context.Context, tenant, name string,
 	fn func(*execution.SavedFunction) (*execution.FunctionContent, error)) error {
-	if !plainName.MatchString(name) {
+	if !plainName().MatchString(name) {
 		return fmt.Errorf("save function %q: the name cannot be part of a key", name)
 	}
 	added, scheduled := 0, int64(0)
@@ -264,7 +265,7 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 
 // Delete deletes a function with all its versions and events.
 func (s *Store) Delete(ctx context.Context, tenant, name string) error {
-	if !plainName.MatchString(name) {
+	if !plainName().MatchString(name) {
 		return execution.ErrNotFound
 	}
 	it, err := s.get(ctx, functionKey(tenant, name))

@@ -16,7 +16,7 @@ func FuzzKeys(f *testing.F) {
 		f.Add(tenants[0], tenants[1], "a.b", "a")
 	}
 	f.Fuzz(func(t *testing.T, tenant, other, name, second string) {
-		if !plainName.MatchString(name) || !plainName.MatchString(second) || tenant == other && name == second {
+		if !plainName().MatchString(name) || !plainName().MatchString(second) || tenant == other && name == second {
 			return
 		}
 		for what, of := range map[string]func(tenant, name string) string{
@@ -56,7 +56,7 @@ func TestIDsAreNoKeys(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", ".", "..", "a#b", "a/b", "a b", "a\x00", "é", "-a", string(make([]byte, 65))} {
-		if plainName.MatchString(name) {
+		if plainName().MatchString(name) {
 			t.Errorf("%q may be part of a key", name)
 		}
 	}

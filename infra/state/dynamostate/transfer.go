@@ -190,7 +190,7 @@ func (s Transfer) Import(ctx context.Context, in transfer.Item) error {
 
 func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error {
 	tenant, name := f.Saved.Tenant, f.Saved.Name
-	if !plainName.MatchString(name) {
+	if !plainName().MatchString(name) {
 		return fmt.Errorf("function %q cannot be part of a key", name)
 	}
 	d := newDocument(f.Saved)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tdewolff/parse/v2/js"
 
@@ -123,7 +124,7 @@ func (cs *calls) feedOfValue(v *value) Feed {
 			continue
 		}
 		text = text[:min(len(text), maxCommandText)]
-		if v.decoded || cs.budget.Take(cost.NestedWork) && hostileCommand.MatchString(text) {
+		if v.decoded || cs.budget.Take(cost.NestedWork) && hostileCommand().MatchString(text) {
 			out = Hostile
 		}
 	}
@@ -135,12 +136,14 @@ const maxCommandText = 1000
 
 // hostileCommand matches commands of attacks: downloads that a shell runs, reverse shells, credentials, and encoded
 // scripts.
-var hostileCommand = regexp.MustCompile(`(?i)` +
-	`\b(curl|wget|fetch|base64)\b.*\|\s*(sudo\s+)?(env\s+)?(/\S*/)?(ba|z|da|k|a)?sh\b` +
-	`|(ba|z|da)?sh\s+<\(|\b(ba|z)?sh\s+-i\b|/dev/(tcp|udp)/|\b(nc|ncat|netcat)\b.*\s-\w*[ec]\b|\bmkfifo\b` +
-	`|\bsocat\b.*\bexec:|/etc/(passwd|shadow|sudoers)|\.ssh/|\.aws/credentials|/proc/(self|\d+)/environ` +
-	`|169\.254\.169\.254|\bbase64\s+(-d|-D|--decode)\b|\brm\s+-\w*[rf]\w*\s+(--no-preserve-root\s+)?[/~]|\bcrontab\b` +
-	`|\bxmrig\b|\bpowershell(\.exe)?\b.*-(e|en|enc|encodedcommand)\s|\b(python3?|perl|ruby|php)\b.*\bsocket\b`)
+var hostileCommand = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` +
+		`\b(curl|wget|fetch|base64)\b.*\|\s*(sudo\s+)?(env\s+)?(/\S*/)?(ba|z|da|k|a)?sh\b` +
+		`|(ba|z|da)?sh\s+<\(|\b(ba|z)?sh\s+-i\b|/dev/(tcp|udp)/|\b(nc|ncat|netcat)\b.*\s-\w*[ec]\b|\bmkfifo\b` +
+		`|\bsocat\b.*\bexec:|/etc/(passwd|shadow|sudoers)|\.ssh/|\.aws/credentials|/proc/(self|\d+)/environ` +
+		`|169\.254\.169\.254|\bbase64\s+(-d|-D|--decode)\b|\brm\s+-\w*[rf]\w*\s+(--no-preserve-root\s+)?[/~]|\bcrontab\b` +
+		`|\bxmrig\b|\bpowershell(\.exe)?\b.*-(e|en|enc|encodedcommand)\s|\b(python3?|perl|ruby|php)\b.*\bsocket\b`)
+})
 
 // isOptions reports whether v is an object of options, whose env is for the command alone.
 func (v *value) isOptions() bool { return v != nil && v.kind == kindObject }
