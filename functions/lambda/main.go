@@ -13,9 +13,17 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/process"
+	"github.com/airlock-run/airlock/infra/lategc"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Getenv, os.Stdout, os.Stderr)) }
+func main() {
+	percent := 400 // what process.Serve reads first may be many packages; then it sets its own
+	if len(os.Args) > 1 {
+		percent = 100
+	}
+	lategc.Start(percent)
+	os.Exit(run(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+}
 
 func run(args []string, getenv func(string) string, _, stderr io.Writer) int {
 	if len(args) > 0 {

@@ -129,9 +129,9 @@ type local struct {
 	close  func()
 }
 
-// gcPercent is GOGC of runs in this process. The start leaves 12 MB of garbage, and collecting it three times, as Go's
-// default does, takes 8 ms of the processor. Most runs end before a collection pays.
-const gcPercent = 400
+// RunGCPercent is GOGC of runs in this process. The start leaves 12 MB of garbage, and collecting it three times, as
+// Go's default does, takes 8 ms of the processor. Most runs end before a collection pays.
+const RunGCPercent = 400
 
 // localSettings holds what a run in this process reads from the environment.
 type localSettings struct {
@@ -232,7 +232,7 @@ func localRunner(ctx context.Context, con terminal.Console, store, named string)
 		return nil, err
 	}
 	if con.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(RunGCPercent)
 	}
 	prepared := con.Progress("preparing the engine")
 	engine, closeEngine, err := set.openEngine(ctx)

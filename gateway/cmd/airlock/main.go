@@ -5,12 +5,20 @@ import (
 	"os"
 
 	"github.com/airlock-run/airlock/gateway/cli"
+	"github.com/airlock-run/airlock/infra/lategc"
 	"github.com/airlock-run/airlock/infra/timerslack"
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		_ = timerslack.Restart() // if it fails, each request costs a little more
+	percent := 100
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "serve":
+			_ = timerslack.Restart() // if it fails, each request costs a little more
+		case "run":
+			percent = cli.RunGCPercent
+		}
 	}
+	lategc.Start(percent)
 	os.Exit(cli.Run(os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }
