@@ -103,7 +103,7 @@ func (s *base) keyWithin(ctx context.Context, tx pgx.Tx, k newKey, bytes int64) 
 			return err
 		}
 	}
-	err := within(ctx, tx, quota, tenant, k.key.Subject, bytes, most, 0, quota)
+	err := measuring(ctx, tx).Within(quota, tenant, k.key.Subject, bytes, most, 0, quota)
 	if over := (*execution.QuotaError)(nil); !errors.As(err, &over) {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *base) keyWithin(ctx context.Context, tx pgx.Tx, k newKey, bytes int64) 
 	if soonest != nil {
 		after = min(max(time.UnixMilli(*soonest).Sub(k.now), time.Second), time.Hour)
 	}
-	return within(ctx, tx, quota, tenant, k.key.Subject, bytes, most, after, quota)
+	return measuring(ctx, tx).Within(quota, tenant, k.key.Subject, bytes, most, after, quota)
 }
 
 // Finish stores the answer to a delivery that Begin has taken.

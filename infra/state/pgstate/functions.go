@@ -176,30 +176,7 @@ func (s *base) keepFunction(ctx context.Context, tx pgx.Tx, f execution.SavedFun
 	if err != nil {
 		return err
 	}
-	return s.functionsWithin(ctx, tx, f.Tenant, had, scheduled, content != nil)
-}
-
-// functionsWithin returns an error for a change that exceeds a tenant's quotas, but not for one that reduces its use.
-// Notes on a function without a new version may take a little more.
-func (s *base) functionsWithin(ctx context.Context, tx pgx.Tx, tenant string, had, scheduled int64,
-	versioned bool) error {
-	allowed := s.storage(tenant)
-	_, has, err := measure(ctx, tx, tenant, "", execution.QuotaFunctions)
-	if err != nil {
-		return err
-	}
-	most := allowed.Functions
-	if !versioned {
-		most += most / 64
-	}
-	if has > had && has > most {
-		return &execution.QuotaError{Quota: execution.QuotaFunctions, Used: had, Limit: allowed.Functions}
-	}
-	n, _, err := measure(ctx, tx, tenant, "", execution.QuotaSchedules)
-	if err == nil && n > scheduled && n > allowed.Schedules {
-		err = &execution.QuotaError{Quota: execution.QuotaSchedules, Used: scheduled, Limit: allowed.Schedules}
-	}
-	return err
+	return measuring(ctx, tx).FunctionsWithin(f.Tenant, had, scheduled, content != nil, s.storage(f.Tenant))
 }
 
 // Delete deletes a function with all its versions and events.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 const (
@@ -84,15 +84,8 @@ func (s *base) pruneTenants(ctx context.Context, now, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	usual := execution.DefaultStorage()
 	for _, tenant := range tenants {
-		results, events, own := before, before, s.storage(string(tenant))
-		if own.KeepResults != usual.KeepResults {
-			results = now.Add(-own.KeepResults)
-		}
-		if own.KeepEvents != usual.KeepEvents {
-			events = now.Add(-own.KeepEvents)
-		}
+		results, events := share.Kept(s.storage(string(tenant)), now, before)
 		err = errors.Join(err,
 			s.deleteSome(ctx, "jobs", "seq", "tenant = $1 AND ended IS NOT NULL AND ended < $2 AND callback IS NULL", tenant,
 				millis(results)),

@@ -13,8 +13,8 @@ import (
 
 // The kinds of usage. Those of execution are quotas; queued and running together are execution.QuotaJobs.
 const (
-	kindQueued  = "queued"
-	kindRunning = "running"
+	kindQueued  = share.Queued
+	kindRunning = share.Running
 )
 
 // rowBytes is the size of a row beyond its content, as in migrations/00001_state.sql.
@@ -81,59 +81,24 @@ func measure(ctx context.Context, tx querier, tenant, subject string, kinds ...s
 	return n, bytes, err
 }
 
+// measuring returns the use of tenants in a transaction.
+func measuring(ctx context.Context, tx querier) share.Measure {
+	return func(tenant, subject string, kinds ...string) (n, bytes int64, err error) {
+		return measure(ctx, tx, tenant, subject, kinds...)
+	}
+}
+
 // jobsWithin returns an error if a job that was just added is one too many or exceeds its tenant's quota.
 func (s *base) jobsWithin(ctx context.Context, tx pgx.Tx, added newJob) error {
-	job := added.job
 	all, err := s.queuedInAll(ctx, tx)
 	if err != nil {
 		return err
 	}
-	tenant, _, err := measure(ctx, tx, job.Tenant, "", kindQueued)
-	if err != nil {
+	use := measuring(ctx, tx)
+	if err := use.QueueHas(added.job, all, s.cfg.MaxJobs, s.cfg.MaxJobsPerTenant); err != nil {
 		return err
 	}
-	own := int64(1)
-	if job.Subject != "" {
-		if own, _, err = measure(ctx, tx, job.Tenant, job.Subject, kindQueued); err != nil {
-			return err
-		}
-	}
-	if share.Beyond(max(all, tenant), tenant, 1, int64(s.cfg.MaxJobs)) ||
-		share.Beyond(tenant, own, 1, int64(s.cfg.MaxJobsPerTenant)) {
-		return execution.ErrFull
-	}
-	allowed := s.storage(job.Tenant)
-	const soon, later = 5 * time.Second, time.Minute
-	err = within(ctx, tx, execution.QuotaJobs, job.Tenant, job.Subject, added.bytes(), allowed.Jobs, soon, kindQueued,
-		kindRunning)
-	if err != nil {
-		return err
-	}
-	// Older results make room for newer ones, unless they wait for their receivers.
-	if _, kept, err := measure(ctx, tx, job.Tenant, "", execution.QuotaResults); err != nil || kept <= allowed.Results {
-		return err
-	}
-	return within(ctx, tx, execution.QuotaResults, job.Tenant, job.Subject, 0, allowed.Results, later,
-		execution.QuotaResults)
-}
-
-// within returns a QuotaError if what was just added exceeds a tenant's quota. The change must then be rolled back.
-func within(ctx context.Context, tx pgx.Tx, quota, tenant, subject string, added, most int64, after time.Duration,
-	kinds ...string) error {
-	_, used, err := measure(ctx, tx, tenant, "", kinds...)
-	if err != nil {
-		return err
-	}
-	own := added
-	if subject != "" {
-		if _, own, err = measure(ctx, tx, tenant, subject, kinds...); err != nil {
-			return err
-		}
-	}
-	if share.Beyond(used, own, added, most) {
-		return &execution.QuotaError{Quota: quota, Used: used - added, Limit: most, After: after}
-	}
-	return nil
+	return use.JobWithin(added.job, added.bytes(), s.storage(added.job.Tenant))
 }
 
 // makeRoomForResults deletes the oldest results of a tenant above its quota, except for the one just added and those

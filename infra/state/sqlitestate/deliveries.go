@@ -79,7 +79,7 @@ func (s *Store) keyWithin(ctx context.Context, tx *sql.Tx, key execution.Key, no
 			return err
 		}
 	}
-	err := within(ctx, tx, quota, key.Tenant, key.Subject, bytes, most, 0, quota)
+	err := measuring(ctx, tx).Within(quota, key.Tenant, key.Subject, bytes, most, 0, quota)
 	if err == nil {
 		return nil
 	}
@@ -89,7 +89,8 @@ func (s *Store) keyWithin(ctx context.Context, tx *sql.Tx, key execution.Key, no
 	if failed != nil {
 		return failed
 	}
-	return within(ctx, tx, quota, key.Tenant, key.Subject, bytes, most, soonestEnd(ctx, tx, key.Tenant, quota, now), quota)
+	after := soonestEnd(ctx, tx, key.Tenant, quota, now)
+	return measuring(ctx, tx).Within(quota, key.Tenant, key.Subject, bytes, most, after, quota)
 }
 
 // soonestEnd returns when the first of a tenant's keys expires, between a second and an hour.

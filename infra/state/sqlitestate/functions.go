@@ -149,7 +149,15 @@ func (s *Store) keepFunction(ctx context.Context, tx *sql.Tx, files *filing, f e
 	if err != nil {
 		return err
 	}
-	return functionsWithin(ctx, s, tx, f.Tenant, had, scheduled, content != nil)
+	use := measuring(ctx, tx)
+	_, has, err := use(f.Tenant, "", execution.QuotaFunctions)
+	if err == nil && has > had {
+		err = s.roomForMore(ctx, tx)
+	}
+	if err != nil {
+		return err
+	}
+	return use.FunctionsWithin(f.Tenant, had, scheduled, content != nil, s.storage(f.Tenant))
 }
 
 // keepVersion stores the content of a version, or replaces it.
@@ -166,34 +174,6 @@ func keepVersion(ctx context.Context, tx *sql.Tx, files *filing, f execution.Sav
 	_, err = tx.ExecContext(ctx, `INSERT INTO versions (tenant, name, version, content, file, file_bytes)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, name, version) DO UPDATE SET content = excluded.content,
 		file = excluded.file, file_bytes = excluded.file_bytes`, f.Tenant, f.Name, version, k.value, k.file, k.bytes)
-	return err
-}
-
-// functionsWithin returns an error for a change that exceeds a tenant's quotas, but not for one that reduces its use.
-// Notes on a function without a new version may take a little more.
-func functionsWithin(ctx context.Context, s *Store, tx *sql.Tx, tenant string, had, scheduled int64,
-	versioned bool) error {
-	allowed := s.storage(tenant)
-	_, has, err := measure(ctx, tx, tenant, "", execution.QuotaFunctions)
-	if err != nil {
-		return err
-	}
-	if has > had {
-		if err := s.roomForMore(ctx, tx); err != nil {
-			return err
-		}
-	}
-	most := allowed.Functions
-	if !versioned {
-		most += most / 64
-	}
-	if has > had && has > most {
-		return &execution.QuotaError{Quota: execution.QuotaFunctions, Used: had, Limit: allowed.Functions}
-	}
-	n, _, err := measure(ctx, tx, tenant, "", execution.QuotaSchedules)
-	if err == nil && n > scheduled && n > allowed.Schedules {
-		err = &execution.QuotaError{Quota: execution.QuotaSchedules, Used: scheduled, Limit: allowed.Schedules}
-	}
 	return err
 }
 

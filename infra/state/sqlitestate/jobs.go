@@ -114,34 +114,14 @@ func (s *Store) jobsWithin(ctx context.Context, tx *sql.Tx, job execution.Job, b
 		kindQueued).Scan(&all); err != nil {
 		return err
 	}
-	tenant, _, err := measure(ctx, tx, job.Tenant, "", kindQueued)
-	if err != nil {
+	use := measuring(ctx, tx)
+	if err := use.QueueHas(job, all, s.cfg.MaxJobs, s.cfg.MaxJobsPerTenant); err != nil {
 		return err
-	}
-	own := int64(1)
-	if job.Subject != "" {
-		if own, _, err = measure(ctx, tx, job.Tenant, job.Subject, kindQueued); err != nil {
-			return err
-		}
-	}
-	if share.Beyond(all, tenant, 1, int64(s.cfg.MaxJobs)) || share.Beyond(tenant, own, 1, int64(s.cfg.MaxJobsPerTenant)) {
-		return execution.ErrFull
 	}
 	if err := s.roomForMore(ctx, tx); err != nil {
 		return err
 	}
-	allowed := s.storage(job.Tenant)
-	const soon, later = 5 * time.Second, time.Minute
-	err = within(ctx, tx, execution.QuotaJobs, job.Tenant, job.Subject, bytes, allowed.Jobs, soon, kindQueued, kindRunning)
-	if err != nil {
-		return err
-	}
-	// Older results make room for newer ones, unless they wait for their receivers.
-	if _, kept, err := measure(ctx, tx, job.Tenant, "", execution.QuotaResults); err != nil || kept <= allowed.Results {
-		return err
-	}
-	return within(ctx, tx, execution.QuotaResults, job.Tenant, job.Subject, 0, allowed.Results, later,
-		execution.QuotaResults)
+	return use.JobWithin(job, bytes, s.storage(job.Tenant))
 }
 
 func priority(name string) int {

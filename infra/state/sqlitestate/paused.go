@@ -30,8 +30,8 @@ func (s *Store) sessionWithin(ctx context.Context, tx *sql.Tx, job execution.Job
 	if err := s.roomForMore(ctx, tx); err != nil {
 		return err
 	}
-	return within(ctx, tx, execution.QuotaJobs, job.Tenant, job.Subject, grew, s.storage(job.Tenant).Jobs, 0, kindQueued,
-		kindRunning)
+	return measuring(ctx, tx).Within(execution.QuotaJobs, job.Tenant, job.Subject, grew, s.storage(job.Tenant).Jobs, 0,
+		kindQueued, kindRunning)
 }
 
 // PausedBuilds returns how many paused executions and sessions each engine build has a snapshot of.

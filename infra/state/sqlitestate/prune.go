@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 const (
@@ -63,15 +63,8 @@ func (s *Store) pruneTenants(ctx context.Context, now, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	usual := execution.DefaultStorage()
 	for _, tenant := range tenants {
-		results, events, own := before, before, s.storage(tenant)
-		if own.KeepResults != usual.KeepResults {
-			results = now.Add(-own.KeepResults)
-		}
-		if own.KeepEvents != usual.KeepEvents {
-			events = now.Add(-own.KeepEvents)
-		}
+		results, events := share.Kept(s.storage(tenant), now, before)
 		err = errors.Join(err,
 			s.deleteSome(ctx, "jobs", "tenant = ? AND ended IS NOT NULL AND ended < ? AND callback IS NULL", tenant,
 				millis(results)),

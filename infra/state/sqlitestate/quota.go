@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/state/internal/share"
@@ -25,23 +24,11 @@ func measure(ctx context.Context, tx *sql.Tx, tenant, subject string, kinds ...s
 	return n, bytes, nil
 }
 
-// within returns a QuotaError if what was just added exceeds a tenant's quota. The change must then be rolled back.
-func within(ctx context.Context, tx *sql.Tx, quota, tenant, subject string, added, most int64, after time.Duration,
-	kinds ...string) error {
-	_, used, err := measure(ctx, tx, tenant, "", kinds...)
-	if err != nil {
-		return err
+// measuring returns the use of tenants in a transaction.
+func measuring(ctx context.Context, tx *sql.Tx) share.Measure {
+	return func(tenant, subject string, kinds ...string) (n, bytes int64, err error) {
+		return measure(ctx, tx, tenant, subject, kinds...)
 	}
-	own := added
-	if subject != "" {
-		if _, own, err = measure(ctx, tx, tenant, subject, kinds...); err != nil {
-			return err
-		}
-	}
-	if share.Beyond(used, own, added, most) {
-		return &execution.QuotaError{Quota: quota, Used: used - added, Limit: most, After: after}
-	}
-	return nil
 }
 
 // reservedForAll is the part of the file that is reserved for work in progress: results, ends of jobs, deletions.

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/infra/state/internal/share"
 )
 
 // The kinds of usage. Those of execution are quotas; queued and running together are execution.QuotaJobs.
 const (
-	kindQueued  = "queued"
-	kindRunning = "running"
+	kindQueued  = share.Queued
+	kindRunning = share.Running
 )
 
 // rowBytes is the size of a row beyond its content: keys, its part of the indexes, and unused space of pages.

@@ -1,4 +1,4 @@
-// Package share decides how much of a bound one owner may use, and keeps approximate counts of what a store cannot
-// count in its transactions. It also decodes what they store. The stores of package state import it. Start with
-// [Beyond] and [Tallies].
+// Package share holds the rules that the stores of package state have in common: quotas and leases. It keeps
+// approximate counts of what a store cannot count in its transactions, and decodes what they store. The stores import
+// it. Start with [Measure], [Lease] and [Tallies].
 package share
