@@ -13,7 +13,7 @@ VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 # Without the debugging servers of libraries, which nothing here starts: each links html/template, and with it every
 # exported method in the program.
 TAGS       := lambda.norpc,grpcnotrace
-BUNDLES    := gateway/console/apidocs/bundled/viewer.js
+BUNDLES    := gateway/console/apidocs/bundled/viewer.js.gz
 
 .PHONY: help run build toolchain test test-browser test-alerts test-duckdb test-dynamo check race fuzz bench bench-peers bench-fuel bench-soak bench-flood bench-fleet bench-paused bench-park bench-index bench-bucket bench-append bench-execute bench-cold bench-tokens bench-scale scan-report scan-packages conformance conformance-mcp package image deploy vulncheck fmt clean
 

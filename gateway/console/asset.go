@@ -7,18 +7,32 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
+	"strings"
 	"sync"
 )
 
 // An Asset is a file that pages load.
 type Asset struct {
-	Content []byte
-	Type    string // media type
-	ETag    string
-	// Packed returns Content compressed (gzip, RFC 1952), or nil if that is no shorter. It compresses once.
+	Type string // media type
+	ETag string
+	// Content returns the file. Files that are embedded compressed are decompressed once.
+	Content func() ([]byte, error)
+	// Packed returns the file compressed (gzip, RFC 1952), or nil if that is no shorter. Files that are embedded as they
+	// are written are compressed once.
 	Packed func() []byte
+}
+
+// Has reports whether files has the file name, perhaps compressed.
+func Has(files fs.FS, name string) (bool, error) {
+	for _, name := range []string{name, name + ".gz"} {
+		if _, err := fs.Stat(files, name); !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // Asset returns the file that is served as /assets/{name}.
@@ -32,21 +46,36 @@ func (c *Console) collect(prefix string, files fs.FS) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		kind, ok := mediaType(name)
-		if !ok {
-			return fmt.Errorf("console: the extension of the asset %s has no known media type", prefix+name)
-		}
 		content, err := fs.ReadFile(files, name)
 		if err != nil {
 			return fmt.Errorf("console: %w", err)
 		}
-		sum := sha256.Sum256(content)
-		c.assets[prefix+name] = Asset{
-			Content: content, Type: kind, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`,
-			Packed: sync.OnceValue(func() []byte { return packed(content) }),
+		name, compressed := strings.CutSuffix(name, ".gz")
+		kind, ok := mediaType(name)
+		if !ok {
+			return fmt.Errorf("console: the extension of the asset %s has no known media type", prefix+name)
 		}
+		sum := sha256.Sum256(content)
+		a := Asset{
+			Type: kind, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`,
+			Content: func() ([]byte, error) { return content, nil },
+			Packed:  sync.OnceValue(func() []byte { return packed(content) }),
+		}
+		if compressed {
+			a.Content = sync.OnceValues(func() ([]byte, error) { return unpacked(content) })
+			a.Packed = func() []byte { return content }
+		}
+		c.assets[prefix+name] = a
 		return nil
 	})
+}
+
+func unpacked(content []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 func packed(content []byte) []byte {

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -19,6 +20,20 @@ func open(t testing.TB, others map[string]fs.FS) *console.Console {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func content(t testing.TB, c *console.Console, name string) string {
+	t.Helper()
+	a, ok := c.Asset(name)
+	if !ok {
+		t.Errorf("%s is not there", name)
+		return ""
+	}
+	b, err := a.Content()
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
 }
 
 // Pages have no inline script or style, load only from here, and what they load exists.
@@ -55,7 +70,7 @@ func TestPages(t *testing.T) {
 		}
 		for _, part := range bytes.Split(page, []byte(`"/assets/`))[1:] {
 			file, _, _ := bytes.Cut(part, []byte(`"`))
-			if a, ok := c.Asset(string(file)); !ok || len(a.Content) == 0 {
+			if len(content(t, c, string(file))) == 0 {
 				t.Errorf("%s loads %s, which is not there", name, file)
 			}
 		}
@@ -73,12 +88,7 @@ func TestModules(t *testing.T) {
 		"frame.js", "theme.js", "login.js", "dashboard.js", "security.js", "execution.js", "chart.js", "plots.js",
 		"record.js", "replay.js", "tables.js", "dom.js", "live.js", "filters.js", "format.js", "trouble.js",
 	} {
-		a, ok := c.Asset(name)
-		if !ok {
-			t.Errorf("%s is not there", name)
-			continue
-		}
-		text := string(a.Content)
+		text := content(t, c, name)
 		for _, forbidden := range []string{
 			"innerHTML = ", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "setHTML", "srcdoc",
 			".style",
@@ -99,10 +109,10 @@ func TestModules(t *testing.T) {
 func TestAssetsOfOthers(t *testing.T) {
 	t.Parallel()
 	c := open(t, map[string]fs.FS{"play": fstest.MapFS{"a/b.js": {Data: []byte("1")}}})
-	a, ok := c.Asset("play/a/b.js")
-	if !ok || string(a.Content) != "1" {
-		t.Errorf("the asset is %q, %t", a.Content, ok)
+	if got := content(t, c, "play/a/b.js"); got != "1" {
+		t.Errorf("the asset is %q", got)
 	}
+	a, _ := c.Asset("play/a/b.js")
 	if !strings.HasPrefix(a.Type, "text/javascript") || len(a.ETag) < 20 {
 		t.Errorf("its type is %q, its tag %q", a.Type, a.ETag)
 	}
@@ -111,6 +121,37 @@ func TestAssetsOfOthers(t *testing.T) {
 	}
 	if _, err := console.New(map[string]fs.FS{"play": fstest.MapFS{"a.exe": {}}}); err == nil {
 		t.Error("an asset without a media type was taken")
+	}
+}
+
+// Bundles are embedded compressed and served so.
+func TestCompressedAssets(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte("export default 1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"a.js.gz": {Data: b.Bytes()}, "b.js": {}, "damaged.js.gz": {Data: []byte("no gzip")}}
+	c := open(t, map[string]fs.FS{"play": files})
+	if got := content(t, c, "play/a.js"); got != "export default 1" {
+		t.Errorf("the content is %q", got)
+	}
+	a, _ := c.Asset("play/a.js")
+	if !bytes.Equal(a.Packed(), b.Bytes()) || !strings.HasPrefix(a.Type, "text/javascript") {
+		t.Errorf("%q of type %q", a.Packed(), a.Type)
+	}
+	damaged, _ := c.Asset("play/damaged.js")
+	if _, err := damaged.Content(); err == nil {
+		t.Error("a damaged file has content")
+	}
+	for name, want := range map[string]bool{"a.js": true, "b.js": true, "c.js": false} {
+		if has, err := console.Has(files, name); has != want || err != nil {
+			t.Errorf("%s: %t, %v", name, has, err)
+		}
 	}
 }
 

@@ -146,7 +146,8 @@ func (h *Handlers) asset(c *fiber.Ctx) error {
 	if !ok {
 		return &api.Problem{Status: 404}
 	}
-	content, coding, tag := a.Content, "", a.ETag
+	var content []byte
+	coding, tag := "", a.ETag
 	if c.Get(fiber.HeaderAcceptEncoding) != "" && c.AcceptsEncodings("gzip") != "" && a.Packed() != nil {
 		content, coding, tag = a.Packed(), "gzip", strings.TrimSuffix(tag, `"`)+`-gzip"`
 	}
@@ -156,6 +157,11 @@ func (h *Handlers) asset(c *fiber.Ctx) error {
 	}
 	if coding != "" {
 		c.Set(fiber.HeaderContentEncoding, coding)
+	} else {
+		var err error
+		if content, err = a.Content(); err != nil {
+			return err
+		}
 	}
 	c.Set(fiber.HeaderContentType, a.Type)
 	return c.Send(content)

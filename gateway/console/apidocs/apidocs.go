@@ -2,7 +2,6 @@ package apidocs
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 
@@ -35,15 +34,15 @@ func New(viewer fs.FS) (*Docs, error) {
 			return nil, fmt.Errorf("apidocs: %w", err)
 		}
 	}
-	_, absent := fs.Stat(viewer, "viewer.js")
-	if absent != nil && !errors.Is(absent, fs.ErrNotExist) {
-		return nil, fmt.Errorf("apidocs: %w", absent)
+	present, err := console.Has(viewer, "viewer.js")
+	if err != nil {
+		return nil, fmt.Errorf("apidocs: %w", err)
 	}
 	d := &Docs{assets: map[string]fs.FS{"docs": own, "viewer": viewer}, page: console.Page{
-		Path: "/docs", Title: "API", Main: page(absent == nil),
+		Path: "/docs", Title: "API", Main: page(present),
 		Styles: []string{"/assets/docs/docs.css"},
 	}}
-	if absent == nil {
+	if present {
 		d.page.Styles = []string{"/assets/viewer/viewer.css", "/assets/docs/docs.css"}
 		d.page.Modules = []string{"/assets/docs/docs.js"}
 		// DOMPurify, which the viewer contains, has a policy for what it cleans; docs.js has the other one.

@@ -29,7 +29,11 @@ func TestAssets(t *testing.T) {
 		if !ok {
 			t.Errorf("%s is not there", queue[0])
 		}
-		for _, m := range imported.FindAllSubmatch(asset.Content, -1) {
+		content, err := asset.Content()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range imported.FindAllSubmatch(content, -1) {
 			queue = append(queue, string(m[1]))
 		}
 	}

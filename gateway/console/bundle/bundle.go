@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,8 +88,16 @@ func (p product) make(ctx context.Context, getenv func(string) string, stdout io
 	}
 	size := 0
 	for _, f := range files { // the script comes last, because make compares its age
-		size += len(f.content)
-		if err := replace(filepath.Join(p.Out, f.name), f.content); err != nil {
+		content, err := compressed(f.content)
+		if err != nil {
+			return err
+		}
+		size += len(content)
+		name := filepath.Join(p.Out, f.name)
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) { // of a build before they were compressed
+			return err
+		}
+		if err := replace(name+".gz", content); err != nil {
 			return err
 		}
 	}
@@ -255,6 +265,22 @@ func licenceOf(dir, name string, used []string) (string, error) {
 		}
 	}
 	return strings.Join(texts, "\n\n"), nil
+}
+
+// compressed returns content as it is embedded and served. It has no time, so that the same content gives the same bytes.
+func compressed(content []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // replace writes a file, whole or not at all.

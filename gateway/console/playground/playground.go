@@ -2,7 +2,6 @@ package playground
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -63,12 +62,12 @@ func New(cfg Config) (*Playground, error) {
 		}
 		p.assets["examples"] = cfg.Examples
 	}
-	_, absent := fs.Stat(editor, "editor.js")
-	if absent != nil && !errors.Is(absent, fs.ErrNotExist) {
-		return nil, fmt.Errorf("playground: %w", absent)
+	present, err := console.Has(editor, "editor.js")
+	if err != nil {
+		return nil, fmt.Errorf("playground: %w", err)
 	}
 	p.page = console.Page{
-		Path: "/playground", Title: "Playground", Main: page(examples, absent == nil),
+		Path: "/playground", Title: "Playground", Main: page(examples, present),
 		Styles: []string{"/assets/playground/playground.css"}, Modules: []string{"/assets/playground/main.js"},
 	}
 	return p, nil

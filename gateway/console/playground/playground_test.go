@@ -87,7 +87,11 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%s is not there", queue[0])
 			continue
 		}
-		for _, m := range imported.FindAllSubmatch(asset.Content, -1) {
+		content, err := asset.Content()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range imported.FindAllSubmatch(content, -1) {
 			path := string(m[1])
 			if rest, relative := strings.CutPrefix(path, "./"); relative {
 				path = "/assets/" + name[:strings.LastIndexByte(name, '/')+1] + rest
