@@ -63,7 +63,7 @@ func NewAdapter(cfg AdapterConfig) (*Adapter, error) {
 		}
 	}
 	for _, name := range cfg.Headers {
-		if !isToken(name) || strings.Contains(name, "*") || webhook.Credential(name) {
+		if !webhook.IsToken(name) || strings.Contains(name, "*") || webhook.Credential(name) {
 			return nil, errors.New("events: the header " + clip(name) +
 				" cannot be given to code: it is not a header's name, or it carries credentials")
 		}

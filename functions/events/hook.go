@@ -2,9 +2,7 @@ package events
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/webhook"
@@ -72,42 +70,11 @@ func explicit(value json.RawMessage, named []string) (reply, bool) {
 
 // setHeaders adds the headers that code may set, and none that could split the answer.
 func (r *reply) setHeaders(raw json.RawMessage, named []string) bool {
-	if len(raw) == 0 {
-		return true
-	}
-	var headers map[string]any
-	if json.Unmarshal(raw, &headers) != nil {
-		return false
-	}
+	headers, ok := webhook.ChosenHeaders(raw)
 	for name, value := range headers {
-		text := fmt.Sprint(value)
-		switch value.(type) {
-		case string, float64, bool:
-		default:
-			return false
-		}
-		if !isToken(name) || !isFieldValue(text) {
-			return false
-		}
-		if webhook.AnswerHeader(r.status, name, text, named) {
-			r.header.Set(name, text)
+		if webhook.AnswerHeader(r.status, name, value, named) {
+			r.header.Set(name, value)
 		}
 	}
-	return true
-}
-
-// isToken reports whether s is valid as a header name (RFC 9110 §5.6.2).
-func isToken(s string) bool {
-	for _, c := range s {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", c) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 128
-}
-
-// isFieldValue reports whether s is valid as a header value: printable ASCII and tabs (RFC 9110 §5.5).
-func isFieldValue(s string) bool {
-	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
+	return ok
 }

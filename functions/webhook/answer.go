@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
@@ -33,6 +34,53 @@ func AnswerHeader(status int, name, value string, named []string) bool {
 		isNamed := slices.ContainsFunc(named, func(n string) bool { return strings.EqualFold(n, lower) })
 		return isNamed && CheckAnswerHeaders([]string{lower}) == nil
 	}
+}
+
+// mostChosenHeaders bounds the headers of an answer.
+const mostChosenHeaders = 64
+
+// ChosenHeaders reads the headers that code chose for an answer, by their canonical names. ok is false if they are no
+// object of texts, numbers and booleans that can be the values of headers. None and null are no headers.
+func ChosenHeaders(raw json.RawMessage) (headers map[string]string, ok bool) {
+	headers = map[string]string{}
+	var chosen map[string]any
+	if len(raw) == 0 {
+		return headers, true
+	}
+	if json.Unmarshal(raw, &chosen) != nil || len(chosen) > mostChosenHeaders {
+		return nil, false
+	}
+	for name, value := range chosen {
+		switch value.(type) {
+		case string, float64, bool:
+		default:
+			return nil, false
+		}
+		text := fmt.Sprint(value)
+		if !IsToken(name) || !isFieldValue(text) {
+			return nil, false
+		}
+		headers[http.CanonicalHeaderKey(name)] = text
+	}
+	return headers, true
+}
+
+// IsToken reports whether s can be the name of a header (RFC 9110, section 5.6.2) of moderate length.
+func IsToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}
+
+// isFieldValue reports whether s can be the value of a header: printable ASCII and tabs (RFC 9110, section 5.5, without
+// obsolete text).
+func isFieldValue(s string) bool {
+	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
 }
 
 // HasBody reports whether an answer with this status may have a body.

@@ -3,10 +3,8 @@ package hooks
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
-	"strings"
 
 	"github.com/airlock-run/airlock/functions/webhook"
 )
@@ -20,9 +18,8 @@ type Answer struct {
 
 const (
 	// MaxAnswerBytes bounds the body of an answer.
-	MaxAnswerBytes   = 1 << 20
-	maxAnswerHeaders = 64
-	jsonType         = "application/json"
+	MaxAnswerBytes = 1 << 20
+	jsonType       = "application/json"
 )
 
 // NewAnswer returns the answer for what code returned: {status, headers, body} as it is, anything else as a JSON
@@ -46,9 +43,11 @@ func explicit(value json.RawMessage) (Answer, bool) {
 	if !ok || top["status"] == nil {
 		return Answer{}, false
 	}
-	a := Answer{Headers: map[string]string{}}
-	if json.Unmarshal(top["status"], &a.Status) != nil || a.Status < 200 || a.Status > 599 ||
-		!a.setHeaders(top["headers"]) {
+	a := Answer{}
+	if json.Unmarshal(top["status"], &a.Status) != nil || a.Status < 200 || a.Status > 599 {
+		return Answer{}, false
+	}
+	if a.Headers, ok = webhook.ChosenHeaders(top["headers"]); !ok {
 		return Answer{}, false
 	}
 	chosen := a.Headers["Content-Type"] != ""
@@ -101,34 +100,4 @@ func (a *Answer) Restrict(named []string) {
 	if !webhook.HasBody(a.Status) {
 		a.Body = ""
 	}
-}
-
-// setHeaders reads the headers that code chose. It reports whether they are an object of strings.
-func (a *Answer) setHeaders(raw json.RawMessage) bool {
-	if len(raw) == 0 || string(raw) == "null" {
-		return true
-	}
-	var headers map[string]any
-	if json.Unmarshal(raw, &headers) != nil || len(headers) > maxAnswerHeaders {
-		return false
-	}
-	for name, value := range headers {
-		text := fmt.Sprint(value)
-		switch value.(type) {
-		case string, float64, bool:
-		default:
-			return false
-		}
-		if !token(name) || !fieldValue(text) {
-			return false
-		}
-		a.Headers[http.CanonicalHeaderKey(name)] = text
-	}
-	return true
-}
-
-// fieldValue reports whether s can be the value of a header: printable ASCII and tabs (RFC 9110 §5.5, without
-// obsolete text).
-func fieldValue(s string) bool {
-	return len(s) <= 4096 && !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
 }

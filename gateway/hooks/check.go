@@ -31,7 +31,7 @@ func Check(h execution.FunctionHook) error {
 		return api.Invalid("hook.secret", "is not used with the scheme none; leave it out, or choose a scheme that verifies")
 	case h.Header != "" && h.Scheme != HMAC && h.Scheme != SharedHeader:
 		return api.Invalid("hook.header", "can be chosen only with the schemes hmac-sha256 and shared-header")
-	case h.Header != "" && !token(h.Header):
+	case h.Header != "" && !webhook.IsToken(h.Header):
 		return api.Invalid("hook.header", "is not the name of a header")
 	case unusable(h.Header):
 		return api.Invalid("hook.header", "names a header that senders cannot set; choose another")
@@ -70,7 +70,7 @@ func checkHeaders(h execution.FunctionHook) error {
 	for i, name := range h.Headers {
 		field := "hook.headers[" + strconv.Itoa(i) + "]"
 		switch {
-		case !token(name) || strings.Contains(name, "*"):
+		case !webhook.IsToken(name) || strings.Contains(name, "*"):
 			return api.Invalid(field, "is not the name of a header")
 		case webhook.Credential(name):
 			return api.Invalid(field, "names a header that carries credentials, which code never sees; leave it out")
@@ -98,16 +98,4 @@ func Headers(h execution.FunctionHook) []string {
 		}
 	}
 	return nil
-}
-
-// token reports whether s can be the name of a header (RFC 9110 §5.6.2).
-func token(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 128
 }

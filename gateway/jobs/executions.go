@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -148,11 +147,9 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 		return api.Invalid("status",
 			"must be paused, queued or running; GET /api/audit/executions lists executions that ended")
 	}
-	limit := defaultPage
-	if text := given["limit"]; text != "" {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > longestPage {
-			return api.Invalid("limit", "must be a whole number from 1 to "+strconv.Itoa(longestPage))
-		}
+	limit, err := api.Limit(given, defaultPage, longestPage)
+	if err != nil {
+		return err
 	}
 	if after := given["cursor"]; after != "" && !execution.ValidID(after) {
 		return api.Invalid("cursor", "is not one that this service issued")
