@@ -246,16 +246,25 @@ func (g *guest) settle(c completion) error {
 	return g.deliver(c)
 }
 
-// deliver hands an answer to the guest that belongs to no request.
-func (g *guest) deliver(c completion) error {
-	if path := depth.Over(c.answer.JSON, "answer", g.limits.Depth); path != "" && c.err == nil {
-		c.err = hostops.Throw("RangeError", depth.Message("the answer", path, g.limits.Depth))
+// within returns the completion as a guest gets it, to whom no answer passes that is nested more deeply. The error is
+// the limit that the request hit.
+func (c completion) within(deepest int) (completion, error) {
+	if path := depth.Over(c.answer.JSON, "answer", deepest); path != "" && c.err == nil {
+		c.err = hostops.Throw("RangeError", depth.Message("the answer", path, deepest))
 	}
 	if limit := hostops.AsLimit(c.err); limit != nil {
-		return limit
+		return c, limit
+	}
+	return c, nil
+}
+
+// deliver hands an answer to the guest that belongs to no request.
+func (g *guest) deliver(c completion) error {
+	c, err := c.within(g.limits.Depth)
+	if err != nil {
+		return err
 	}
 	var value quickjs.Value
-	var err error
 	failed := quickjs.Int(0)
 	switch {
 	case c.err != nil:

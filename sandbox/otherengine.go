@@ -9,7 +9,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/airlock-run/airlock/policy/depth"
 	"github.com/airlock-run/airlock/sandbox/internal/cputime"
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -235,11 +234,9 @@ func (v *visitor) settle(c completion) error {
 
 // deliver implements turns.
 func (v *visitor) deliver(c completion) error {
-	if path := depth.Over(c.answer.JSON, "answer", v.limits.Depth); path != "" && c.err == nil {
-		c.err = hostops.Throw("RangeError", depth.Message("the answer", path, v.limits.Depth))
-	}
-	if limit := hostops.AsLimit(c.err); limit != nil {
-		return limit
+	c, err := c.within(v.limits.Depth)
+	if err != nil {
+		return err
 	}
 	step := map[string]any{"do": "settle", "id": c.id}
 	switch {
@@ -251,7 +248,7 @@ func (v *visitor) deliver(c completion) error {
 	case len(c.answer.JSON) > 0:
 		step["j"] = string(c.answer.JSON)
 	}
-	_, err := v.step(step)
+	_, err = v.step(step)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -152,6 +153,22 @@ type Functions struct {
 	HasRecord func(ctx context.Context, job execution.Job) (bool, error)
 }
 
+// wrong returns the names of the fields that are required and missing, or negative.
+func (c *Config) wrong() (names []string) {
+	for _, field := range []struct {
+		name string
+		ok   bool
+	}{
+		{"Store", c.Store != nil}, {"Runner", c.Runner != nil}, {"Now", c.Now != nil}, {"Random", c.Random != nil},
+		{"Logger", c.Logger != nil}, {"Workers", c.Workers >= 0}, {"Spare", c.Spare >= 0}, {"Keep", c.Keep >= 0},
+	} {
+		if !field.ok {
+			names = append(names, field.name)
+		}
+	}
+	return names
+}
+
 // ErrEnded is the error of cancelling a job that has ended.
 var ErrEnded = errors.New("the job has ended")
 
@@ -189,11 +206,8 @@ func New(cfg Config) (*Queue, error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = 7 * 24 * time.Hour
 	}
-	if cfg.Store == nil || cfg.Runner == nil || cfg.Now == nil || cfg.Random == nil || cfg.Logger == nil ||
-		cfg.Workers < 0 || cfg.Spare < 0 || cfg.Keep < 0 {
-		return nil, errors.New(
-			"jobs: a store, a runner, a clock, randomness and a logger are needed, and no number may be negative",
-		)
+	if wrong := cfg.wrong(); len(wrong) > 0 {
+		return nil, fmt.Errorf("jobs: these are missing or negative: %s", strings.Join(wrong, ", "))
 	}
 	taker, _ := cfg.Store.(CallbackTaker)
 	if cfg.Queues.set() {

@@ -353,3 +353,12 @@ func callbacksOn(t *testing.T, open opener) {
 		}
 	}
 }
+
+// An error about a configuration names the fields.
+func TestConfigIsChecked(t *testing.T) {
+	t.Parallel()
+	_, err := jobs.New(jobs.Config{Runner: &script{}, Now: time.Now, Logger: slog.Default(), Workers: -1})
+	if err == nil || err.Error() != "jobs: these are missing or negative: Store, Random, Workers" {
+		t.Error(err)
+	}
+}
