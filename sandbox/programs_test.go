@@ -70,8 +70,9 @@ const recordedNode = "v20."
 // onlyNewBuild holds the programs that quickjs-ng 0.10.1 does not run as Node does.
 var onlyNewBuild = map[string]bool{"private-division": true, "generators": true, "regex-log-lines": true,
 	"regex-match-printed": true, "regex-features": true, "regular-expressions": true, "strings-and-numbers": true,
-	"spread-strings-into-objects": true, "atomics": true, "dates-in-words-and-figures": true, "changes-that-are-refused.cjs": true,
-	"names-and-messages-set-later.cjs": true, "methods-called-on-other-values.cjs": true}
+	"spread-strings-into-objects": true, "atomics": true, "dates-in-words-and-figures": true,
+	"captures-of-repeated-groups": true, "changes-that-are-refused.cjs": true, "names-and-messages-set-later.cjs": true,
+	"methods-called-on-other-values.cjs": true}
 
 // program is a script and what Node prints for it.
 type program struct{ name, code, output string }

@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "4b60687003c9eaa1367723b77f1abf2aba18c79e7753e40f040ddf6cf95a4ca1",
+			rewritten: "2ddbe99c1a2690f3eeeac4dac57d37643e540a173fa78f02d4f87d92bc54befc",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "545b990766158e4ce98d7d5523a2e345e7d25d522b479b2cb4d1b8db17a4c20a",
+			rewritten: "770694a30efe8304d8f293a59822ddb9dffa35f8f1aea9afffe9fb106043cacc",
 		},
 	}
 }

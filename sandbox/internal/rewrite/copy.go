@@ -56,6 +56,7 @@ func (w *rewriter) addedBodies() [][]byte {
 		bodies[addedTrace] = w.traceBody()
 		bodies[addedTrack] = w.trackBody()
 		bodies[addedRoot] = w.rootBody()
+		bodies[addedGroup] = w.groupBody()
 		if w.titles.set != unknown {
 			bodies[addedTitleSet] = w.titleBody(w.titles.set, uint64(len(typeSet)))
 			bodies[addedTitleDefine] = w.titleBody(w.titles.define, uint64(len(typeDefine)))
@@ -106,6 +107,7 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 	e.constants = w.quirkConstants(function)
 	w.mended(function, &e)
 	w.titled(function, &e)
+	w.captured(function, &e)
 	locals, err := w.keyed(function, body, &e)
 	if err != nil {
 		return nil, err

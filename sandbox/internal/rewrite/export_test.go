@@ -42,7 +42,8 @@ func Mended(wasmBytes []byte) (int, error) {
 	found := len(x.libm) + len(x.mend.counting.changes) + len(x.mend.dispose) + len(x.keys.throws)
 	m := x.mend
 	for _, function := range []uint64{m.push.function, m.sort.function, m.escape.function, m.hash.function,
-		m.stack.function, x.arrays.move, x.arrays.remove, x.titles.set, x.titles.define, x.dates.function} {
+		m.stack.function, x.arrays.move, x.arrays.remove, x.titles.set, x.titles.define, x.dates.function,
+		x.groups.term} {
 		if function != unknown {
 			found++
 		}
@@ -66,6 +67,7 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 		hash: hashFacts{function: none}}
 	x.arrays = arrayFacts{move: none, remove: none}
 	x.dates = dateFacts{none, none}
+	x.groups = captureFacts{term: none}
 	out, _, err := Module(wasmBytes, x, 0)
 	return out, err
 }

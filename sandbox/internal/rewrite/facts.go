@@ -29,6 +29,7 @@ type Facts struct {
 	mend   mendFacts
 	arrays arrayFacts
 	dates  dateFacts
+	groups captureFacts
 	libm   map[string]uint64 // the functions of package libm, or none
 
 	Host
@@ -116,6 +117,7 @@ func Find(wasmBytes []byte) (*Facts, error) {
 	x.mend = f.mends()
 	x.arrays = f.arrays()
 	x.dates = f.dates()
+	x.groups = f.captures()
 	x.libm = f.libm()
 	x.StackTop = uint32(module.Pages+StackPages) * PageSize
 	x.StackLimit = uint32(module.Pages)*PageSize + stackMargin

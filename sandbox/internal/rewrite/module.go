@@ -138,6 +138,7 @@ const (
 	addedTitleSet
 	addedTitleDefine
 	addedDate
+	addedGroup
 	addedCount
 )
 
@@ -162,6 +163,7 @@ var addedSignatures = [addedCount]string{
 	addedTitleSet:    signature(typeSet, "i"),
 	addedTitleDefine: signature(typeDefine, "i"),
 	addedDate:        signature(typeFunction, "l"),
+	addedGroup:       signature("ii", "i"),
 	addedMove:        signature(typeMove, "i"),
 	addedRemove:      signature(typeRemove, "i"),
 }
