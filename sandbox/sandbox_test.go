@@ -31,6 +31,8 @@ var codeShapes = []struct{ code, want string }{
 	{"function () { return 7 }", "7"},
 	{"async function main(given) { return given }", `{"n":3}`},
 	{"class A {}", "null"},
+	{"const mail = { push() { return true } }; mail.push(1)", "true"},
+	{"const bus = new EventTarget(); bus.dispatchEvent(new Event('x'))", "null"},
 	{"{a: 1}", `{"a":1}`},
 	{"{ a: 1, b: [2] }.b", "[2]"},
 	{"{ const a = 1 }", "null"},

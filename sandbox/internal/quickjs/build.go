@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "2ddbe99c1a2690f3eeeac4dac57d37643e540a173fa78f02d4f87d92bc54befc",
+			rewritten: "4ad80e1c94eb81468a1f1b34883597c17de16344b7523e59c9b5a2d87e090407",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "770694a30efe8304d8f293a59822ddb9dffa35f8f1aea9afffe9fb106043cacc",
+			rewritten: "d189f8846a0d25429e993c56e098fdd32c039be011886fcf6532aaeeca1d475d",
 		},
 	}
 }

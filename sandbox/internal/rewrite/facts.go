@@ -73,6 +73,7 @@ type parserFacts struct {
 	binary     uint64 // js_parse_expr_binary(s, level, flags) int
 	note       uint64 // emit_source_loc(s), which a compiler may have put into the others, too
 	opcode     int64  // OP_source_loc
+	lineStart  int64  // the field of the state that has the address before that of a line's first character; -1 is unknown
 }
 
 // traceFacts are the functions that make the stack of an error.

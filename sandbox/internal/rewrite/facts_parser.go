@@ -15,6 +15,7 @@ func (f *finder) parser() (p parserFacts) {
 	p.postfix = f.function("js_parse_postfix_expr", f.says("super() is only valid in a derived class constructor"))
 	p.note = f.function("emit_source_loc", f.notesFor(p.postfix))
 	p.opcode = f.noteOpcode(p.note)
+	p.lineStart = f.lineStart()
 	p.binary = f.function("js_parse_expr_binary", func(function uint64, code []wasm.Instruction) bool {
 		return f.hasType(function, "iii", "i") && calls(code, function) && (mentions(code, p.opcode) || calls(code, p.note))
 	})
@@ -42,6 +43,18 @@ func (f *finder) noteOpcode(note uint64) int64 {
 		}
 	})
 	return int64(f.only("OP_source_loc", found))
+}
+
+// lineStart returns the field from which next_token counts the column of a token. In a build without names it is -1.
+func (f *finder) lineStart() int64 {
+	_, code := f.named("next_token", "i", "i")
+	// token.column = mark - eol, but at least 1
+	at := find(code, wasm.I32Load, wasm.LocalGet, wasm.I32Load, wasm.I32Sub, wasm.LocalTee, wasm.I32Const, wasm.LocalGet,
+		wasm.I32Const, wasm.I32GtS, wasm.Select, wasm.I32Store)
+	if at < 0 {
+		return -1
+	}
+	return code[at+2].Imm
 }
 
 // trace finds the functions that make the stack of an error.

@@ -128,12 +128,20 @@ func (p positions) remember(a *assembler, line, column int64) *assembler {
 	return a.get(0).load(column).setGlobal(globalNoteColumn)
 }
 
-// noteCallBody returns the code of addedNoteCall(s): it notes a call at the position of the token before.
+// noteCallBody returns the code of addedNoteCall(s): it notes a call at the position of the token before, which is the
+// parenthesis. Its column is that of the name or the space in front of it, which the call of what another call returns
+// would share with that: if another parenthesis is in front, the column is its own.
 func (p positions) noteCallBody() []byte {
-	const line, column = 1, 2
-	a := p.assemble().declare(2, wasm.TypeI32)
+	const line, column, end = 1, 2, 3
+	a := p.assemble().declare(3, wasm.TypeI32)
 	a.get(0).load(parseLine).set(line).get(0).load(parseColumn).set(column)
 	a.get(0).get(0).load(parseLastLine).store(parseLine).get(0).get(0).load(parseLastCol).store(parseColumn)
+	if eol := p.parser.lineStart; eol >= 0 {
+		a.get(0).load(parseLastEnd).i32(2).op(wasm.I32Sub).set(end)
+		a.get(end).load8(0).i32(')').op(wasm.I32Eq).get(end).load8(1).i32('(').op(wasm.I32Eq, wasm.I32And)
+		a.get(0).load(eol).get(end).op(wasm.I32LtU, wasm.I32And).ifThen()
+		a.get(0).get(end).i32(1).op(wasm.I32Add).get(0).load(eol).op(wasm.I32Sub).store(parseColumn).op(wasm.End)
+	}
 	p.write(a).i32(1).setGlobal(globalNoteOfCall)
 	return a.get(0).get(line).store(parseLine).get(0).get(column).store(parseColumn).end()
 }

@@ -70,16 +70,25 @@ func meansNothing(e js.IExpr) bool {
 var telling = map[string]bool{"emit": true, "dispatchEvent": true, "write": true, "push": true}
 
 // behind returns what follows an expression whose value is kept: code that ends with a call of a method that tells such
-// a thing has no result, and so goes on until nothing is pending.
+// a thing has no result, and so goes on until nothing is pending. What has a name must also be an emitter or a target of
+// events: a tool may have a method of that name.
 func behind(e js.IExpr) string {
-	if call, ok := e.(*js.CallExpr); ok {
-		if d, ok := call.X.(*js.DotExpr); ok {
-			if member, ok := d.Y.(js.LiteralExpr); ok && telling[string(member.Data)] {
-				return "\n;if (typeof $airlock === 'boolean') $airlock = void 0"
-			}
-		}
+	call, ok := e.(*js.CallExpr)
+	if !ok {
+		return ""
 	}
-	return ""
+	d, ok := call.X.(*js.DotExpr)
+	if !ok {
+		return ""
+	}
+	if member, ok := d.Y.(js.LiteralExpr); !ok || !telling[string(member.Data)] {
+		return ""
+	}
+	is := "typeof $airlock === 'boolean'"
+	if name := nameOf(d.X); name != "" {
+		is += " && (typeof " + name + "?.on === 'function' || typeof " + name + "?.dispatchEvent === 'function')"
+	}
+	return "\n;if (" + is + ") $airlock = void 0"
 }
 
 // writesOutput reports whether e is process.stdout.write or process.stderr.write.

@@ -39,6 +39,8 @@ func (t *thrown) backward() string {
 			}
 			end += n + 1
 		}
+	case c == '(': // of a call
+		end = len(strings.TrimRight(code[:end], " \t\n"))
 	case c == ']' || c == ')':
 		end++
 	case c == '"' || c == '\'':
@@ -62,6 +64,12 @@ func (t *thrown) backward() string {
 		} else if text[0] == '[' || text == "(...)" {
 			if at > 0 && (IsName(code[at-1]) || code[at-1] == ')' || code[at-1] == ']') {
 				continue // a member or a call of the expression in front
+			}
+			if gap := strings.TrimRight(code[:at], " \t\n"); text == "(...)" && gap != "" && IsName(gap[len(gap)-1]) {
+				if _, name := Before(gap); name != "" {
+					at = len(gap)
+					continue // a call, with space in front of its parenthesis
+				}
 			}
 			if text == "(...)" {
 				parts[len(parts)-1] = "(intermediate value)"

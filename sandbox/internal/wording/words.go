@@ -305,6 +305,8 @@ func (t *thrown) byCode() (string, bool) {
 	case "invalid BigInt literal":
 		value := strings.Replace(t.value(0), "#<Object>", "[object Object]", 1)
 		return "Cannot convert " + value + " to a BigInt", value != ""
+	case "cannot convert to BigInt":
+		return "Cannot convert " + cmp.Or(t.value(0), "undefined") + " to a BigInt", t.native == "BigInt"
 	case "cannot convert to BigInt: not an integer":
 		return "The number cannot be converted to a BigInt because it is not an integer", true
 	case "Cannot convert undefined or null to object":
@@ -396,6 +398,9 @@ func (t *thrown) notFunction() (string, bool) {
 // notIterable returns the message of an iteration over a value that is not iterable; kind is what is known of the
 // value.
 func (t *thrown) notIterable(kind string) (string, bool) {
+	if t.native == "fromEntries" && kind != "object" {
+		return kind + " is not iterable", true
+	}
 	if t.native != "" || elements.MatchString(t.code[t.at:]) {
 		return t.kind(kind) + notIterable, true
 	}
