@@ -26,11 +26,17 @@
     if (v.includes('\0')) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument '${name}' must be a string, Uint8Array, or URL without null bytes. Received ${internal.inspect(v)}`);
     return v;
   };
-  const full = (p) => resolve('/', p);
+  const full = (p) => resolve(p);
   const call = (op, syscall, path, ...args) => {
     const out = internal.sync('fs.' + op, full(path), ...args);
     if (typeof out === 'string') throw failed(out, syscall, path, op === 'rename' ? args[0] : undefined);
     return out;
+  };
+  internal.changeFolder = (folder, path) => {
+    const to = full(pathOf(path, 'directory')), found = internal.sync('fs.stat', to);
+    const code = typeof found === 'string' ? found : found[0] ? undefined : 'ENOTDIR';
+    if (code !== undefined) throw failed(code, 'chdir', folder, path);
+    return to;
   };
   const encodingOf = (options) => {
     const encoding = typeof options === 'string' ? options : options?.encoding;

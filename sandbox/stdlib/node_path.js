@@ -28,7 +28,7 @@
         path = path === '' ? parts[i] : parts[i] + '/' + path;
         absolute = parts[i][0] === '/';
       }
-      return '/' + clean(path, true);
+      return '/' + clean(absolute ? path : `${internal.cwd()}/${path}`, true);
     },
     normalize(path) {
       if (check(path, 'path') === '') return '.';
@@ -126,7 +126,7 @@
     resolve(...parts) {
       let device = '', tail = '', absolute = false;
       for (let i = parts.length - 1; i >= -1 && !(absolute && device !== ''); i--) {
-        const path = i < 0 ? internal.cwd?.() ?? '/' : check(parts[i], `paths[${i}]`);
+        const path = i < 0 ? internal.cwd() : check(parts[i], `paths[${i}]`);
         if (path === '') continue;
         const root = rootOf(path);
         if (root.device !== '' && device !== '' && root.device.toLowerCase() !== device.toLowerCase()) continue;

@@ -159,12 +159,14 @@
       return true;
     },
   });
+  let folder = '/';
+  internal.cwd = () => folder;
   const process = Object.assign(Object.create(EventEmitter.prototype), {
     title: 'airlock', pid: 1, ppid: 0, platform: 'linux', arch: 'x64', execPath: '/airlock', execArgv: [], argv: ['/airlock', '/script.js'], argv0: 'airlock', exitCode: undefined,
     version: 'v22.0.0', versions: { node: '22.0.0', quickjs: internal.engineVersion, airlock: '1' }, release: { name: 'node' }, config: { variables: {} }, features: {},
     env: environment(),
     stdout: output(false), stderr: output(true),
-    cwd: () => '/', chdir: refuse('chdir'), umask: () => 18, uptime: () => milliseconds() / 1000, hrtime,
+    cwd: internal.cwd, chdir(directory) { folder = internal.changeFolder(folder, directory); }, umask: () => 18, uptime: () => milliseconds() / 1000, hrtime,
     exit, abort: () => reallyExit(134), reallyExit, kill: refuse('kill'), binding: refuse('binding'), dlopen: refuse('dlopen'), setuid: refuse('setuid'),
     getuid: () => 1000, geteuid: () => 1000, getgid: () => 1000, getegid: () => 1000, getgroups: () => [1000],
     memoryUsage: Object.assign(() => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 }), { rss: () => 0 }),

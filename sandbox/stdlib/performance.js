@@ -68,7 +68,7 @@
     }
     const name = internal.text(mark);
     for (let i = entries.length - 1; i >= 0; i--) if (entries[i].name === name && entries[i].entryType === 'mark') return entries[i].startTime;
-    throw internal.domError('SyntaxError', `the mark '${name}' does not exist`);
+    throw internal.domError('SyntaxError', `The "${name}" performance mark has not been set`);
   };
   const clear = (type, name) => { entries = select((e) => e.entryType !== type || (name !== undefined && e.name !== internal.text(name))); };
 

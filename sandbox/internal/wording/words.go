@@ -52,9 +52,18 @@ func (t *thrown) earlier() string {
 
 // same are messages that V8 words in one way, whatever the code.
 var same = map[string]string{
-	"Date value is NaN":                     "Invalid time value",
-	"invalid array length":                  "Invalid array length",
-	"invalid string length":                 "Invalid string length",
+	"Date value is NaN":                              "Invalid time value",
+	"invalid array length":                           "Invalid array length",
+	"invalid string length":                          "Invalid string length",
+	"proxy: duplicate property":                      "'ownKeys' on proxy: trap returned duplicate entries",
+	"proxy preventExtensions handler returned false": "'preventExtensions' on proxy: trap returned falsish",
+	"proxy: inconsistent preventExtensions": "'preventExtensions' on proxy: trap returned truish but the proxy target " +
+		"is extensible",
+	"proxy: property not present in target were returned by non extensible proxy": "'ownKeys' on proxy: trap returned " +
+		"extra keys but proxy target is non-extensible",
+	"proxy: bad prototype": "'setPrototypeOf' on proxy: trap returned falsish for property 'undefined'",
+	"'Immutable prototype object 'Object.prototype' cannot have their prototype set'": "Immutable prototype object " +
+		"'Object.prototype' cannot have their prototype set",
 	"empty array":                           "Reduce of empty array with no initial value",
 	"this is not initialized":               mustCallSuper,
 	"cannot convert symbol to string":       "Cannot convert a Symbol value to a string",
@@ -305,6 +314,15 @@ func (t *thrown) byCode() (string, bool) {
 	case "invalid BigInt literal":
 		value := strings.Replace(t.value(0), "#<Object>", "[object Object]", 1)
 		return "Cannot convert " + value + " to a BigInt", value != ""
+	case "invalid array index":
+		switch from := t.value(1); {
+		case t.native == "asIntN" || t.native == "asUintN":
+			return "Invalid value: not (convertible to) a safe integer", true
+		case strings.HasPrefix(t.native, "get") || strings.HasPrefix(t.native, "set"):
+			return "Offset is outside the bounds of the DataView", true
+		case t.native == "DataView" || strings.HasSuffix(t.native, "Array"):
+			return "Start offset " + from + " is outside the bounds of the buffer", from != ""
+		}
 	case "cannot convert to BigInt":
 		return "Cannot convert " + cmp.Or(t.value(0), "undefined") + " to a BigInt", t.native == "BigInt"
 	case "cannot convert to BigInt: not an integer":
