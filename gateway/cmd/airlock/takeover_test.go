@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -144,6 +145,55 @@ func TestJobRunsAgainAfterItsOwnTime(t *testing.T) {
 	result := w.ended(heir, id)
 	if result["status"] != "completed" || result["result"] != 200.0 {
 		t.Errorf("it ended with %v", result)
+	}
+	if n := calls.Load(); n != 1 {
+		t.Errorf("it ran %d times", n)
+	}
+}
+
+// A gateway that is suspended until it counts as dead, and then continues, does not begin the job that it had claimed:
+// another one has run it.
+func TestSuspendedGatewayBeginsNothing(t *testing.T) {
+	t.Parallel()
+	w := newTakeover(t)
+	w.common = append(w.common[:2], "EGRESS_ALLOW=127.0.0.1")
+	var calls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+	t.Cleanup(server.Close)
+	held, release := make(chan struct{}, 1), make(chan struct{})
+	holding := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		held <- struct{}{}
+		<-release
+	}))
+	t.Cleanup(holding.Close)
+	suspended := start(t, w.common...)
+	busy := make(chan struct{})
+	go func() { // it takes the only place
+		defer close(busy)
+		suspended.post(t.Context(), t, "/api/execute", fmt.Sprintf(`{"code":"await fetch('%s')"}`, holding.URL))
+	}()
+	<-held
+	id := w.submit(suspended, server.URL, 8*time.Second)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for !strings.Contains(fetch(t, suspended.url+"/api/result/"+id), `"status":"running"`) {
+		<-look.C
+	}
+	if err := suspended.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	heir := start(t, w.common...)
+	if result := w.ended(heir, id); result["status"] != "completed" {
+		t.Errorf("it ended with %v", result)
+	}
+	if err := suspended.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	<-busy
+	// The place is free. This execution gets it after all that waited.
+	if _, v := suspended.post(t.Context(), t, "/api/execute", `{"code":"1"}`); v["status"] != "completed" {
+		t.Errorf("the gateway runs no code any more: %v", v)
 	}
 	if n := calls.Load(); n != 1 {
 		t.Errorf("it ran %d times", n)
