@@ -2,10 +2,10 @@
 //
 // A submitted job is in the [Store], on disk, before its caller gets a response. From there it is claimed, run, and
 // finished with its result; each step is one transaction. A process that dies leaves orphans. The next process, or
-// another one with the same store, runs the orphans again that left no audit record under their ID, once it has
-// recorded the lost attempt, and ends the others, because a recorded execution must not happen twice. [Queue.Start]
-// does that in the background. In a process that is suspended between requests, [Queue.RunDue] does it when it is
-// called.
+// another one with the same store, ends the orphans that left an audit record under their ID, because a recorded
+// execution must not happen twice. It runs the others again when their functions must have ended ([Functions]), once it
+// has recorded the lost attempt. [Queue.Start] does that in the background. In a process that is suspended between
+// requests, [Queue.RunDue] does it when it is called.
 //
 // A receiver that was named with a job is called back when the result is stored, and again with growing pauses until
 // it has accepted the call.
