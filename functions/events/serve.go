@@ -150,8 +150,7 @@ func (s *server) handle(ctx context.Context, payload json.RawMessage) (io.Reader
 		}
 	}
 	if err == nil && !inv.StartBefore.IsZero() && s.now().After(inv.StartBefore) {
-		err = &execution.Error{Code: execution.Throttled,
-			Message: "arrived after the latest time at which it may start", RetryAfter: time.Second}
+		err = &execution.Error{Code: execution.Throttled, Message: execution.TooLate, RetryAfter: time.Second}
 	}
 	if err != nil {
 		return nil, s.functionError(s.failure(inv.ID, err))

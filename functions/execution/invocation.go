@@ -32,6 +32,9 @@ const InvocationVersion = 1
 // and to store the record. Afterwards another function may run the same execution.
 const Grace = 10 * time.Second
 
+// TooLate is the message of the [Throttled] error of a function that was asked after Invocation.StartBefore.
+const TooLate = "arrived after the latest time at which it may start"
+
 // An Invocation carries a Request from a gateway to a function. The function trusts it no more than a bare Request:
 // it decides by its own policy.
 type Invocation struct {

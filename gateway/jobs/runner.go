@@ -39,7 +39,7 @@ type ExecutionRunner struct {
 	// StartBefore, which may be nil, returns the latest start of a job that is claimed, by its owner; zero sets no limit.
 	StartBefore func(owner string) time.Time
 
-	keyless keyless
+	complaints complaints
 }
 
 // run runs a job, or its next segment if it has paused.
@@ -81,28 +81,28 @@ var errNoKeys = errors.New("a paused execution waits for a gateway with SNAPSHOT
 // noKeysPause is the time between two attempts to continue an execution without its key.
 const noKeysPause = 10 * time.Second
 
-// keyless counts the executions that wait for a key. It is safe for concurrent use.
-type keyless struct {
+// complaints are errors that are logged once a minute. They are safe for concurrent use.
+type complaints struct {
 	mu   sync.Mutex
-	said map[string]time.Time // by the text of the error, which names the key
+	said map[string]time.Time // by the text of the error, such as one that names a key
 }
 
-// complain logs that an execution waits for a key, once a minute for each key.
-func (k *keyless) complain(to *slog.Logger, err error, id string, now time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if last, ok := k.said[err.Error()]; ok && now.Before(last.Add(time.Minute)) {
+// about logs what an error of an execution means, unless it has been logged in the last minute.
+func (c *complaints) about(to *slog.Logger, what string, err error, id string, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last, ok := c.said[err.Error()]; ok && now.Before(last.Add(time.Minute)) {
 		return
 	}
-	if k.said == nil || len(k.said) == maxKeyless {
-		k.said = map[string]time.Time{}
+	if c.said == nil || len(c.said) == maxComplaints {
+		c.said = map[string]time.Time{}
 	}
-	k.said[err.Error()] = now
-	to.Error("paused executions wait for their key", "error", err, "execution", id)
+	c.said[err.Error()] = now
+	to.Error(what, "error", err, "execution", id)
 }
 
-// maxKeyless bounds the keys that are remembered.
-const maxKeyless = 100
+// maxComplaints bounds the errors that are remembered.
+const maxComplaints = 100
 
 // end ends an execution whose next segment cannot run.
 func (r *ExecutionRunner) end(
@@ -136,9 +136,13 @@ func (r *ExecutionRunner) Run(ctx context.Context, job execution.Job) (execution
 	case errors.As(err, &full):
 		return result, max(full.RetryAfter, time.Second)
 	case errors.As(err, &exec) && exec.Code == execution.Throttled:
+		if exec.Message == execution.TooLate {
+			r.complaints.about(r.Logger, "functions refuse jobs as too late: compare their clocks with this one", err, job.ID,
+				r.Now())
+		}
 		return result, max(exec.RetryAfter, time.Second)
 	case errors.Is(err, errNoKeys), errors.Is(err, waits.ErrNoKey):
-		r.keyless.complain(r.Logger, err, job.ID, r.Now())
+		r.complaints.about(r.Logger, "paused executions wait for their key", err, job.ID, r.Now())
 		return result, noKeysPause
 	}
 	if err != nil {

@@ -130,6 +130,31 @@ func TestLostAttempt(t *testing.T) {
 	}
 }
 
+// refused is an executor whose functions refuse to begin.
+type refused struct{}
+
+func (refused) Execute(context.Context, api.Submission) (execution.Result, error) {
+	return execution.Result{}, &execution.Error{Code: execution.Throttled, Message: execution.TooLate}
+}
+
+// A job that functions refuse as too late stays queued, and the log says once a minute what to look at.
+func TestJobsThatAreTooLate(t *testing.T) {
+	t.Parallel()
+	began, log := time.Now(), &strings.Builder{}
+	now := began
+	runner := &jobs.ExecutionRunner{Executor: refused{}, Records: oneRecord{}, Now: func() time.Time { return now },
+		Logger: slog.New(slog.NewTextHandler(log, nil))}
+	for _, after := range []time.Duration{0, 30 * time.Second, 61 * time.Second} {
+		now = began.Add(after)
+		if result, again := runner.Run(t.Context(), execution.Job{ID: id(1)}); again <= 0 {
+			t.Errorf("after %v it ended: %+v", after, result)
+		}
+	}
+	if n := strings.Count(log.String(), "compare their clocks"); n != 2 {
+		t.Errorf("%d lines in 61 seconds:\n%s", n, log)
+	}
+}
+
 // A paused execution waits for a gateway with its key: one without it ends nothing.
 func TestSegmentWithoutKeys(t *testing.T) {
 	t.Parallel()
