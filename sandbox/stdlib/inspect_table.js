@@ -4,7 +4,7 @@
   const { p, inspecting } = internal;
 
   const cell = (v) => {
-    const large = v !== null && typeof v === 'object' && !p.isArray(v) && p.keys(v).length > 2;
+    const large = v !== null && typeof v === 'object' && !p.isArray(v) && p.typedTag(v) === undefined && p.keys(v).length > 2;
     return internal.utilInspect(v, { __proto__: null, depth: large ? -1 : 0, maxArrayLength: 3, breakLength: Infinity });
   };
   const row = (cells, widths) => {
@@ -65,7 +65,8 @@
       });
       return pairs ? draw([ITERATION, KEY, VALUES], [count, first, second]) : draw([ITERATION, VALUES], [count, first]);
     }
-    const indexes = p.keys(data), head = [INDEX], columns = [indexes], byName = new p.Map(), values = [];
+    // The columns are in the order of an object's keys: those whose names are indices come first.
+    const indexes = p.keys(data), head = [INDEX], columns = [indexes], byName = { __proto__: null }, values = [];
     let primitives = false;
     const put = (column, i, text) => { p.defineProperty(column, i, { __proto__: null, value: text, writable: true, enumerable: true, configurable: true }); };
     for (let i = 0; i < indexes.length; i++) {
@@ -79,15 +80,14 @@
       const names = properties ?? p.keys(item);
       for (let j = 0; j < names.length; j++) {
         const name = `${names[j]}`;
-        let column = p.mapGet(byName, name);
-        if (column === undefined) {
-          column = [];
-          p.mapSet(byName, name, column);
-          p.arrayPush(head, name);
-          p.arrayPush(columns, column);
-        }
-        put(column, i, primitive || !p.hasOwn(item, name) ? '' : cell(item[name]));
+        byName[name] ??= [];
+        put(byName[name], i, primitive || !p.hasOwn(item, name) ? '' : cell(item[name]));
       }
+    }
+    const named = p.keys(byName);
+    for (let i = 0; i < named.length; i++) {
+      p.arrayPush(head, named[i]);
+      p.arrayPush(columns, byName[named[i]]);
     }
     if (primitives) {
       p.arrayPush(head, VALUES);

@@ -75,7 +75,7 @@ func (j *jsonText) value() (message string, opened bool) {
 			return "", false
 		}
 		j.open = append(j.open, '{')
-		return j.key("Expected property name or '}'"), true
+		return j.key("Expected property name or '}'", "Expected ':' after property name"), true
 	case c == '[':
 		j.at++
 		if j.space(); j.peek() == ']' {
@@ -113,7 +113,7 @@ func (j *jsonText) after() (message string, closed bool) {
 		j.at++
 		if in == '{' {
 			j.space()
-			return j.key("Expected double-quoted property name"), false
+			return j.key("Expected double-quoted property name", ""), false
 		}
 		return "", false
 	case c == in+2: // the bracket that closes
@@ -126,16 +126,20 @@ func (j *jsonText) after() (message string, closed bool) {
 	return j.placed("Expected ',' or ']' after array element"), false
 }
 
-// key reads a name and the colon behind it.
-func (j *jsonText) key(expected string) string {
+// key reads a name and the colon behind it. noName and noColon say what is missing; V8 has words for the first colon of
+// an object alone.
+func (j *jsonText) key(noName, noColon string) string {
 	if j.peek() != '"' {
-		return j.placed(expected)
+		return j.placed(noName)
 	}
 	if message := j.quoted(); message != "" {
 		return message
 	}
 	if j.space(); j.peek() != ':' {
-		return j.placed("Expected ':' after property name")
+		if noColon == "" {
+			return j.unexpected()
+		}
+		return j.placed(noColon)
 	}
 	j.at++
 	return ""
@@ -159,7 +163,7 @@ func (j *jsonText) quoted() string {
 					}
 				}
 			case e == 0 && j.at >= len(j.text):
-				return j.placed("Unterminated string")
+				return j.unexpected()
 			case !strings.ContainsRune(`"\/bfnrt`, rune(e)):
 				return j.placed("Bad escaped character")
 			}
