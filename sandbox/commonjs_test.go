@@ -68,3 +68,31 @@ func TestModulesFindTheirFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestObjectsOfScripts checks what this, module and exports are in a script, and that code may have its own.
+func TestObjectsOfScripts(t *testing.T) {
+	e := newEngine(t)
+	for _, c := range []struct{ code, want string }{
+		{"[this === module.exports, this === exports, (() => this)() === exports]", "[true,true,true]"},
+		{"'use strict'; this.a = 1; [this, typeof a]", `[{"a":1},"undefined"]`},
+		{"[typeof module, typeof exports]", `["undefined","undefined"]`},
+		{"(function () { return this === globalThis })()", "true"},
+		{"class A { constructor() { this.a = 1 } } new A()", `{"a":1}`},
+		{"const x = [module.id, exports.y]; x", `[".",null]`},
+		{"let a, module; module = { x: 1 }; module.x", "1"},
+		{"let a,\n exports\n exports = { x: 2 }; exports.x", "2"},
+		{"const [module] = [{ x: 3 }]; module.x", "3"},
+		{"const { ...exports } = { x: 4 }; exports.x", "4"},
+		{"const { a: { module } } = { a: { module: { x: 5 } } }; module.x", "5"},
+		{"let r; for (const module of [{ x: 6 }]) r = module.x; r", "6"},
+		{"[{ x: 7 }].map(module => module.x)", "[7]"},
+		{"class module { static x = 8 } module.x", "8"},
+	} {
+		if r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{}); string(r.Value) != c.want || r.Error != "" {
+			t.Errorf("%s: %s %s, want %s", c.code, r.Value, r.Error, c.want)
+		}
+	}
+	if r := steps(t, e, sandbox.Grants{}, "this === globalThis"); string(r.Value) != "true" {
+		t.Errorf("in a session: %s %s", r.Value, r.Error)
+	}
+}

@@ -91,8 +91,14 @@ func (m *moduleForm) noteObject(tokens []token, i int) {
 	switch before.kind {
 	case js.TypeofToken, js.ConstToken, js.VarToken, js.FunctionToken, js.ClassToken:
 		m.others = true
-	case js.OpenBraceToken, js.CommaToken, js.ColonToken: // in a pattern or a literal
-		m.others = m.others || next.kind == js.CommaToken || next.kind == js.CloseBraceToken || next.kind == js.EqToken
+	case js.OpenBraceToken, js.OpenBracketToken, js.CommaToken, js.ColonToken, js.EllipsisToken:
+		// It may be in a pattern or a list of declarations.
+		ends := next.fresh || next.kind == js.ErrorToken
+		switch next.kind {
+		case js.CommaToken, js.CloseBraceToken, js.CloseBracketToken, js.EqToken, js.SemicolonToken:
+			ends = true
+		}
+		m.others = m.others || ends
 	case js.OpenParenToken:
 		m.objects = m.objects || next.kind == js.CloseParenToken && after.kind != js.ArrowToken &&
 			after.kind != js.OpenBraceToken
