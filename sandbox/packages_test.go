@@ -329,6 +329,24 @@ func TestPackageWithheld(t *testing.T) {
 	}
 }
 
+// TestPackageWithoutExport checks that importing a name that a package lacks is a SyntaxError before the code runs.
+func TestPackageWithoutExport(t *testing.T) {
+	e := newEngine(t)
+	for code, want := range map[string]string{
+		`import { nope } from "plain"; nope`:                       "Named export 'nope' not found",
+		`console.log(1); import { count, nope as n } from "plain"`: "Named export 'nope' not found",
+		`import { f } from "@s/es"; import "./a.js"`:               "@s/es' does not provide an export named 'f'",
+	} {
+		script := sandbox.Script{Code: code, Files: map[string][]byte{"a.js": []byte("export const a = 1")}}
+		for range 2 {
+			r := run(t, e, script, sandbox.Grants{Packages: somePackages()})
+			if r.Exception == nil || r.Exception.Name != "SyntaxError" || !strings.Contains(r.Error, want) || r.Output != "" {
+				t.Errorf("%s: %q %q, want %q", code, r.Error, r.Output, want)
+			}
+		}
+	}
+}
+
 // TestPackageOfComputedName checks the message about a package whose name the code computes.
 func TestPackageOfComputedName(t *testing.T) {
 	e := newEngine(t)

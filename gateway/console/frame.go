@@ -46,7 +46,7 @@ func (c *Console) Render(p Page, v Visitor) ([]byte, error) {
 func who(p Page, v Visitor) g.Node {
 	switch {
 	case v.Open:
-		return h.Span(h.Class("who"), h.TitleAttr("No credential is configured: this machine only"),
+		return h.Span(h.Class("who"), h.Title("No credential is configured: this machine only"),
 			h.Span(h.Class("who-name"), g.Text("local")))
 	case v.Anonymous():
 		return h.A(h.Class("button"), h.Href("/login?next="+url.QueryEscape(p.Path)), g.Text("Log in"))

@@ -267,7 +267,8 @@ func licenceOf(dir, name string, used []string) (string, error) {
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// compressed returns content as it is embedded and served. It has no time, so that the same content gives the same bytes.
+// compressed returns content as it is embedded and served. It has no time, so that the same content gives the same
+// bytes.
 func compressed(content []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

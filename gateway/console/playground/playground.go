@@ -105,7 +105,7 @@ type example struct {
 
 func (e example) option() g.Node {
 	return h.Option(h.Value(e.Name), h.Data("tier", e.Tier), g.If(e.Input, g.Attr("data-input")),
-		h.TitleAttr(e.About), g.Text(e.Title))
+		h.Title(e.About), g.Text(e.Title))
 }
 
 // head is the comment that an example begins with.
