@@ -53,6 +53,8 @@ type origin struct {
 	cached bool
 	// ahead reports that the source lacks packages, which were evaluated before it, or compiled if they are late.
 	ahead, late bool
+	// held are the packages that the guest of a session has from its first step.
+	held heldPackages
 	// script is the hash of the script of a run that may wait, and segment counts its earlier segments, or the earlier
 	// steps of its session.
 	script  [32]byte

@@ -164,12 +164,18 @@ type facts struct {
 	Cold         string      `json:"cold,omitempty"`
 	Packages     []PackageID `json:"packages,omitempty"`
 	PackagesCold string      `json:"packagesCold,omitempty"`
+	// Held are the packages that the guest of a session has.
+	Held *heldPackages `json:"held,omitempty"`
 }
 
 // state returns the state of the run and of its guest, of which d is the memory.
 func (g segment) state(d quickjs.Delta) (*snapshot.State, error) {
 	res := &g.result
-	told, err := json.Marshal(facts{res.Warm, res.Cold, res.Packages, res.PackagesCold})
+	began := facts{Warm: res.Warm, Cold: res.Cold, Packages: res.Packages, PackagesCold: res.PackagesCold}
+	if g.step > 0 && len(g.held.Keys) > 0 {
+		began.Held = &g.held
+	}
+	told, err := json.Marshal(began)
 	if err != nil {
 		return nil, err
 	}
@@ -222,6 +228,9 @@ func (g segment) takeState(s *snapshot.State) error {
 	r.origin.script, r.segment, r.ahead, r.told = s.Script, s.Segment, s.Ahead, s.Setup
 	res := &r.result
 	res.Warm, res.Cold, res.Packages, res.PackagesCold = told.Warm, told.Cold, told.Packages, told.PackagesCold
+	if told.Held != nil {
+		r.held = *told.Held
+	}
 	res.Seed = s.Clock.Seed
 	o := &r.outside
 	o.seed, o.seeded, o.virtual, o.began = s.Clock.Seed, s.Clock.Seeded, s.Clock.Virtual, s.Clock.Began

@@ -24,7 +24,9 @@ var noScript [32]byte
 //   - A step that waits parks; Resume continues it, and its Result has the Snapshot.
 //   - Each step has limits of its own, but for the memory that the session takes. Grants may differ between steps.
 //   - Requests that a step did not wait for are aborted. Its timers go on in later steps, which do not wait for them.
-//   - A function that stands alone is declared, and not called. Packages are evaluated by each step that imports them.
+//   - A function that stands alone is declared, and not called. What the first step imports of packages is evaluated
+//     ahead, as in Run, and the same modules serve later steps. Other packages are evaluated by each step that imports
+//     them.
 //
 // The errors are those of Resume.
 func (e *Engine) Step(ctx context.Context, from []byte, script Script, grants Grants) (Result, error) {
@@ -41,10 +43,11 @@ func (e *Engine) Step(ctx context.Context, from []byte, script Script, grants Gr
 		return Result{}, err
 	}
 	r.step, r.origin.script = r.segment+1, hashOfScript(script)
-	if err := (importer{r}).prepareSource(script, false); err != nil {
+	p, err := (importer{r}).takeStep(script)
+	defer e.versions.release(p)
+	if err != nil {
 		return r.failEarly(err)
 	}
-	r.result.Packages = (importer{r}).imported()
 	defer r.requests.begin(ctx)()
 	end, err := r.grant(script)
 	if err != nil {

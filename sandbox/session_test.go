@@ -253,3 +253,49 @@ func TestArgumentsOfSteps(t *testing.T) {
 		from = result.Snapshot
 	}
 }
+
+// TestSessionsShareModules checks that the modules of packages which the first step imports are those of later steps,
+// and that a step evaluates what the first did not import.
+func TestSessionsShareModules(t *testing.T) {
+	e := newEngine(t)
+	grants := sandbox.Grants{Packages: somePackages(), Modules: []string{"path"}}
+	grants.Packages[0] = packageOf("plain", "index.js",
+		"let n = 0; exports.count = () => ++n; exports.room = new Uint8Array(2 << 20).fill(1)") // large enough for an image
+	for _, c := range []struct {
+		name, want string
+		code       []string
+	}{
+		{"the same module", "[2,true,true]", []string{"import p, { count } from 'plain'; count()",
+			"import again, * as all from 'plain'; [again.count(), p === again, all.count === count]"}},
+		{"require", "[2,true]", []string{"const p = require('plain'); p.count()",
+			"const again = require('plain'); [again.count(), p === again]"}},
+		{"one that is evaluated by each run", "[true,true]", []string{"import 'plain'; import { id } from 'random'",
+			"import * as r from 'random'; [id, r.id]"}},
+		{"another package later", `[1,"default",3]`, []string{"import { count } from 'plain'; count()",
+			"import f from '@s/es'", "import { count as own } from 'plain'; [own() - 1, f(), count()]"}},
+		{"a small package", "[2,1]", []string{"import { year, list } from 'computes'; list.push(1)",
+			"import { list as own } from 'computes'; own.push(1); [own.push(1), list.length]"}},
+		{"the first import in the second step", "[1,2]", []string{"let a = 1", "import { count } from 'plain'; count()",
+			"[a, count()]"}},
+		{"the clock", "true", []string{"import 'plain'; import k from 'keeps'", "Math.abs(Date.now() - k.start) < 60000"}},
+		{"declarations", "[3,2]", []string{"import { count as c } from 'plain'; let n = c() + 1; const up = () => ++n",
+			"up(); [n, c()]"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if r := steps(t, e, grants, c.code...); string(r.Value) != c.want {
+				t.Errorf("%s, %s; want %s", r.Value, r.Error, c.want)
+			}
+		})
+	}
+	first, err := e.Step(t.Context(), nil, sandbox.Script{Code: "import { count } from 'plain'; count()"}, grants)
+	if err != nil || len(first.Packages) != 1 {
+		t.Fatalf("%v: %+v", err, first)
+	}
+	other := grants
+	other.Packages = []sandbox.Package{packageOf("plain", "index.js", "exports.count = () => 'new'")}
+	const code = "import { count as c } from 'plain'; [c(), count()]"
+	r, err := e.Step(t.Context(), first.Snapshot, sandbox.Script{Code: code}, other)
+	if err != nil || string(r.Value) != `["new",2]` {
+		t.Errorf("after a change of the package: %s, %s, %v", r.Value, r.Error, err)
+	}
+}

@@ -63,7 +63,7 @@ func sourceOf(in Input) (*Source, *Exception) {
 	if in.Session {
 		head, inBundle = sessionHead, sessionHead
 	}
-	if !typescript && in.Entry == "" && len(in.Files) == 0 && len(in.Packages.Ahead) > 0 &&
+	if !typescript && !in.Session && in.Entry == "" && len(in.Files) == 0 && len(in.Packages.Ahead) > 0 &&
 		(len(found.imports) > 0 || in.Packages.anyOf(found.required)) {
 		if s, ok := in.Packages.plain(bare, skipped, found); ok {
 			return s, nil
