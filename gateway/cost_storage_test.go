@@ -13,6 +13,8 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/infra/records/filerecords"
+	"github.com/airlock-run/airlock/infra/records/recordstest"
 )
 
 // longest returns a request of 16 MiB whose files are not ASCII. n makes requests different.
@@ -200,5 +202,40 @@ func TestOwnCostsOfManyVersions(t *testing.T) {
 	}
 	if len(names) != functions || !slices.IsSorted(names) {
 		t.Errorf("%d functions: %v", len(names), names)
+	}
+}
+
+// A record with a request of 15 MB costs the gateway's own process no more than another request when it is read, alone,
+// in a list or for a replay.
+func TestOwnCostsOfLongRecords(t *testing.T) {
+	store, err := filerecords.Open(t.TempDir(), filerecords.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	s := kept(t, options{reader: newFarReader(t), invoke: small, store: store})
+	const size = 15 << 20
+	for n, text := range []string{
+		`[0` + strings.Repeat(",0", size/2) + `]`, `"` + strings.Repeat(`x\"`, size/3) + `"`,
+		`"` + strings.Repeat("é", size/2) + `"`, `[{}` + strings.Repeat(",{}", size/3) + `]`,
+	} {
+		r := recordstest.Sample(time.Now())
+		r.Request = json.RawMessage(`{"code":"1","input":` + text + `}`)
+		if err := store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		for method, path := range map[string]string{
+			"GET": "/api/audit/execution/" + r.ID, "POST": "/api/audit/execution/" + r.ID + "/replay",
+		} {
+			what := fmt.Sprint(method, " of record ", n)
+			s.within(t, what, ownTime, 16<<20, func() time.Duration { return s.cost(t, method, path, "") })
+		}
+		s.within(t, fmt.Sprint("a list with record ", n), ownTime, 16<<20, func() time.Duration {
+			return s.cost(t, "GET", "/api/audit/executions?limit=1", "")
+		})
 	}
 }

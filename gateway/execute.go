@@ -374,11 +374,7 @@ const maxReplay = 16 << 20
 func (e *executor) Replay(
 	ctx context.Context, caller authn.Identity, record audit.Record, earlier []audit.Record,
 ) (execution.Result, error) {
-	var whole any = record
-	if len(earlier) > 0 {
-		whole = append(slices.Clip(earlier), record)
-	}
-	replay, err := audit.Encode(whole)
+	replay, err := replayOf(record, earlier)
 	if err != nil {
 		return execution.Result{}, err
 	}
@@ -412,4 +408,18 @@ func (e *executor) Replay(
 		Caller: execution.Caller{Subject: caller.Subject, Tenant: caller.Tenant},
 	}, nil)
 	return reply.Result, err
+}
+
+// replayOf returns a record for a replay, or a list that ends with it if it has earlier ones.
+func replayOf(record audit.Record, earlier []audit.Record) (replay []byte, err error) {
+	if len(earlier) == 0 {
+		return audit.AppendRead(nil, record)
+	}
+	for i, r := range append(slices.Clip(earlier), record) {
+		replay = append(replay, "[,"[min(i, 1)])
+		if replay, err = audit.AppendRead(replay, r); err != nil {
+			return nil, err
+		}
+	}
+	return append(replay, ']'), nil
 }

@@ -3,7 +3,9 @@ package execution
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -34,4 +36,26 @@ func BenchmarkAppendBase64(b *testing.B) {
 			base64.StdEncoding.AppendEncode(out, snapshot)
 		}
 	})
+}
+
+// A long record and a long snapshot are in the invocation as short ones are.
+func TestEncodeLongParts(t *testing.T) {
+	t.Parallel()
+	inv := Invocation{
+		ID: "exec_0123456789", Request: Request{Code: "0"},
+		Replay: json.RawMessage(`[0` + strings.Repeat(",0", longSnapshot) + `]`),
+	}
+	inv.Resume = &Resume{Parent: inv.ID, Segment: 2, Snapshot: bytes.Repeat([]byte("s"), longSnapshot),
+		Answers: []Answer{{Seq: 1}}}
+	got, err := inv.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := json.Marshal(inv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, want %d", len(got), len(want))
+	}
 }

@@ -117,7 +117,14 @@ func (inv Invocation) Encode() ([]byte, error) {
 		request.Input = nil
 	}
 	snapshot, mark := inv.takeSnapshot()
+	replay := inv.Replay
+	if len(replay) >= longSnapshot {
+		inv.Replay = json.RawMessage(`"` + rand.Text() + `"`) // nothing else in the invocation is that
+	}
 	b, err := fast.Marshal(inv, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	if err == nil && len(replay) >= longSnapshot {
+		b = bytes.Replace(b, inv.Replay, replay, 1)
+	}
 	if err == nil && mark != nil {
 		b, err = putSnapshot(b, snapshot, mark)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +75,11 @@ func (h *Handlers) Get(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return api.Send(c, record)
+	body, err := audit.AppendRead(nil, record)
+	if err != nil {
+		return fmt.Errorf("encode a record: %w", err)
+	}
+	return api.SendJSON(c, append(body, '\n'))
 }
 
 // record returns the record that the path names. The record of another tenant looks like none.
@@ -117,14 +122,20 @@ func (h *Handlers) List(c *fiber.Ctx) error {
 		}
 		return api.RecordsUnavailable(err)
 	}
-	list := api.List[audit.Record]{Items: make([]audit.Record, len(page.Items))}
+	body := []byte(`{"items":[`)
 	for i, record := range page.Items {
-		list.Items[i] = ViewOf(record, TenantOf(api.CallerOf(c)))
+		if i > 0 {
+			body = append(body, ',')
+		}
+		if body, err = audit.AppendRead(body, ViewOf(record, TenantOf(api.CallerOf(c)))); err != nil {
+			return fmt.Errorf("encode a record: %w", err)
+		}
 	}
+	next := "null"
 	if page.Next != "" {
-		list.Next = &page.Next
+		next = string(api.Raw(page.Next))
 	}
-	return api.Send(c, list)
+	return api.SendJSON(c, append(body, `],"next":`+next+"}\n"...))
 }
 
 // longestPage is the largest number of records of a page. The store has a default.

@@ -112,14 +112,17 @@ func Encode(v any) ([]byte, error) {
 
 // Unseal parses the outline of a stored line and verifies its hash and, given a key, its HMAC. With ErrAltered it still
 // returns what the line claims, as far as it can be parsed. The final \n may be absent.
-func Unseal(line, key []byte) (Sealed, error) {
+func Unseal(line, key []byte) (Sealed, error) { return unseal(line, cut(line).short, key) }
+
+// unseal parses the outline in a line without its long members.
+func unseal(line, short, key []byte) (Sealed, error) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	var claim struct {
 		ID    string    `json:"id"`
 		Time  time.Time `json:"time"`
 		Chain Chain     `json:"chain"`
 	}
-	err := json.Unmarshal(line, &claim)
+	err := json.Unmarshal(short, &claim)
 	s := Sealed{ID: claim.ID, Day: Day(claim.ID, claim.Time), Time: claim.Time, Chain: claim.Chain, Line: line}
 	if err != nil {
 		return s, fmt.Errorf("%w: %w", ErrAltered, err)
@@ -137,8 +140,11 @@ func Unseal(line, key []byte) (Sealed, error) {
 	return s, nil
 }
 
-// Decode parses a stored line as a Record without verifying it.
-func Decode(line []byte) (Record, error) {
+// Decode parses a stored line as a Record without verifying it. Of a long request and a long journal it checks no more
+// than where they end.
+func Decode(line []byte) (Record, error) { return cut(line).decode() }
+
+func decode(line []byte) (Record, error) {
 	var r Record
 	err := jsonv2.Unmarshal(line, &r, jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
 	if err != nil {

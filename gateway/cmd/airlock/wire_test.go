@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -99,6 +100,11 @@ func (w *wire) carry(end *net.TCPConn, network, to string) {
 		w.mu.Lock()
 		lost := w.ends[end]
 		w.mu.Unlock()
+		if errors.Is(err, io.EOF) && !lost {
+			_ = end.CloseWrite()
+			asks.Wait() // the gateway still reads what was sent last; a reset would take that away
+			break
+		}
 		if lost || err != nil {
 			break
 		}

@@ -21,10 +21,11 @@ func (s *Store) Get(ctx context.Context, id string) (audit.Record, error) {
 	if err != nil {
 		return audit.Record{}, err
 	}
-	if _, err := audit.Unseal(line, s.cfg.Key); err != nil {
+	r, err := audit.Open(line, s.cfg.Key)
+	if err != nil {
 		return audit.Record{}, fmt.Errorf("record %s: %w", id, err)
 	}
-	return audit.Decode(line)
+	return r, nil
 }
 
 // Line returns the stored bytes of a record without checking them.

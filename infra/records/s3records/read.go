@@ -42,10 +42,11 @@ func (s *Store) Get(ctx context.Context, id string) (audit.Record, error) {
 	if line == nil {
 		return audit.Record{}, audit.ErrNotFound
 	}
-	if _, err := audit.Unseal(line, s.cfg.Key); err != nil {
+	r, err := audit.Open(line, s.cfg.Key)
+	if err != nil {
 		return audit.Record{}, fmt.Errorf("record %s: %w", id, err)
 	}
-	return audit.Decode(line)
+	return r, nil
 }
 
 func (s *Store) usable(ctx context.Context) error {
