@@ -74,7 +74,8 @@ func TestGatewayRecordsBlocked(t *testing.T) {
 		t.Error("a blocked script reached the function")
 		return execution.Reply{}, errors.New("no")
 	}})
-	const violation = `level critical (score 10) is blocked under policy "standard", which refuses critical and above`
+	const violation = `level critical (score 10) is blocked under policy "standard", which refuses critical and above` +
+		"; code from strings (eval, Function) runs only under policy extended or agent"
 	a := s.do(t, "POST", "/api/execute", code("eval('1')"))
 	v := a.json(t)
 	want(t, a, 200)

@@ -137,8 +137,8 @@ func checkLevel(e *evaluation) error {
 		return nil
 	}
 	e.deny(Reason{Rule: threatLevel, Source: e.tier.Source, Field: "code",
-		Message: fmt.Sprintf("level %s (score %d) is blocked under policy %q, which refuses %s and above",
-			a.Level, a.Score, e.tier.Name, e.tier.BlockLevel)})
+		Message: fmt.Sprintf("level %s (score %d) is blocked under policy %q, which refuses %s and above%s",
+			a.Level, a.Score, e.tier.Name, e.tier.BlockLevel, e.wayOut())})
 	for _, f := range a.Findings {
 		if f.Score > 0 {
 			e.decision.Violations = append(e.decision.Violations,
@@ -146,6 +146,32 @@ func checkLevel(e *evaluation) error {
 		}
 	}
 	return nil
+}
+
+// wayOut says which tiers run code from strings, if that is what the tier refuses; else it is empty.
+func (e *evaluation) wayOut() string {
+	if e.grants.Eval {
+		return ""
+	}
+	found := false
+	for _, f := range e.decision.Analysis.Findings {
+		if f.Score >= threat.Weight(threat.CodeInjection) {
+			if f.Category != threat.CodeInjection {
+				return ""
+			}
+			found = true
+		}
+	}
+	var with []string
+	for _, t := range e.rules.Tiers {
+		if t.Eval {
+			with = append(with, t.Name)
+		}
+	}
+	if !found || len(with) == 0 {
+		return ""
+	}
+	return "; code from strings (eval, Function) runs only under policy " + strings.Join(with, " or ")
 }
 
 // orNone joins names for a message.

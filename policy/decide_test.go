@@ -225,3 +225,19 @@ func TestConcurrentDecisions(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// A refusal of code from strings names the tiers that run it, unless something else is as bad.
+func TestRefusalNamesTheTiersWithEval(t *testing.T) {
+	t.Parallel()
+	const way = "; code from strings (eval, Function) runs only under policy extended or agent"
+	for code, want := range map[string]bool{
+		"eval(input.code)": true,
+		"eval(input.code); require('child_process').exec('id')": false,
+		"require('child_process').exec('id')":                   false,
+	} {
+		d := policy.Default().Decide(policy.Request{Code: code, Tier: "standard"})
+		if d.Effect == policy.Allow || len(d.Reasons) != 1 || strings.HasSuffix(d.Reasons[0].Message, way) != want {
+			t.Errorf("%s: names the way out %t: %v %+v", code, !want, d.Effect, d.Reasons)
+		}
+	}
+}
