@@ -346,8 +346,8 @@ func TestModuleFaults(t *testing.T) {
 }
 
 // TestNamespacesPrintAsNode checks that bundled modules print as modules.
-// TestNamesNotExported checks that an import of a name that a module does not export is an error in Node's words, except
-// in TypeScript, and of names that only Node's own modules have.
+// TestNamesNotExported checks that an import of a name that a module does not export is an error in Node's words. In
+// TypeScript it is none, and neither is that of a name that only Node's own modules have.
 func TestNamesNotExported(t *testing.T) {
 	e := newEngine(t)
 	const no = "SyntaxError: The requested module '%s' does not provide an export named '%s'"

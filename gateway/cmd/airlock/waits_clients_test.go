@@ -25,7 +25,8 @@ var waitingCode = []string{
 	// its snapshot is not in the item of a table
 	`const all = Array.from({length: 8000}, Math.random); await airlock.waitForEvent("e"); return all.length`,
 	// what is stored beside the execution: the parameters of its call, and the value of its event
-	`await payments.refund({order: input, pad: "p".repeat(20000)}).catch(() => {}); const e = await airlock.waitForEvent("e");
+	`await payments.refund({order: input, pad: "p".repeat(20000)}).catch(() => {});
+	const e = await airlock.waitForEvent("e");
 	if (e.pad !== "x".repeat(e.n)) throw new Error("` + otherValue + `"); return "same"`,
 }
 

@@ -107,7 +107,8 @@ func writeLarge(ctx context.Context, s *Store, w jobWrite) (results int64, err e
 		if op.err != nil {
 			return op.err
 		}
-		_, err := execBytes(ctx, tx, `UPDATE airlock.jobs SET snapshot = CASE WHEN $1::boolean THEN snapshot ELSE $2::bytea END,
+		_, err := execBytes(ctx, tx, `UPDATE airlock.jobs SET
+			snapshot = CASE WHEN $1::boolean THEN snapshot ELSE $2::bytea END,
 			aside = CASE WHEN $3::boolean THEN aside ELSE $4::bytea END WHERE id = $5`,
 			whole.hasSnapshot, whole.snapshot(), whole.hasAside, whole.aside, w.row.id)
 		return err

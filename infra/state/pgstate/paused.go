@@ -115,8 +115,8 @@ func (s *Store) Jobs(
 	if status == execution.Running {
 		is = "running"
 	}
-	jobs, err = listJobs(ctx, s, scanListed, "SELECT id, status, doc, aside FROM airlock.jobs WHERE seq IN (SELECT seq FROM "+
-		"airlock.jobs WHERE status = '"+is+"' AND tenant = $1 AND ($2 = ''::bytea OR subject = $2) AND id > $3 "+
+	jobs, err = listJobs(ctx, s, scanListed, "SELECT id, status, doc, aside FROM airlock.jobs WHERE seq IN (SELECT seq "+
+		"FROM airlock.jobs WHERE status = '"+is+"' AND tenant = $1 AND ($2 = ''::bytea OR subject = $2) AND id > $3 "+
 		"ORDER BY id LIMIT $4) ORDER BY id", []byte(tenant), []byte(subject), []byte(after), limit)
 	if err == nil && len(jobs) == limit {
 		next = jobs[limit-1].ID

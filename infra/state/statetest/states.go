@@ -164,8 +164,8 @@ func waitStates(t *testing.T, s State) {
 	}
 }
 
-// waitAsides checks that long values that a paused job waits for, and that answer it, are read as they were stored, with
-// the job and in lists, whatever changes beside them, and that they are gone when the job has ended.
+// waitAsides checks that long values that a paused job waits for, and that answer it, are read as they were stored,
+// with the job and in lists, whatever changes beside them, and that they are gone when the job has ended.
 func waitAsides(t *testing.T, s State) {
 	p := s.Process(t)
 	value := func(letter string, size int) json.RawMessage {

@@ -64,21 +64,20 @@ func (f *finder) captures() captureFacts {
 	return c
 }
 
-// captured has re_parse_term call the added function.
-func (w *rewriter) captured(function uint64, e *edits) {
-	if function != w.groups.term {
+// edit makes re_parse_term call the added function.
+func (c captureFacts) edit(w *rewriter, function uint64, e *edits) {
+	if function != c.term {
 		return
 	}
 	e.callAt = make(map[int][]byte)
-	for _, at := range w.groups.calls {
+	for _, at := range c.calls {
 		e.callAt[at] = w.assemble().call(w.added(addedGroup)).bytes()
 	}
 }
 
-// groupBody returns the code of group.
-func (w *rewriter) groupBody() []byte {
+// body returns the code of group.
+func (c captureFacts) body(w *rewriter) []byte {
 	const state, backward, before, start, result = 0, 1, 2, 3, 4
-	c := w.groups
 	if c.term == unknown {
 		return w.assemble().op(wasm.Unreachable).end()
 	}

@@ -29,7 +29,7 @@ func (w *rewriter) code() ([]byte, error) {
 		case w.mend.escape.function:
 			body, added[addedEscape] = w.escapeBody(), body
 		case w.dates.function:
-			body, added[addedDate] = w.dateBody(), body
+			body, added[addedDate] = w.dates.body(w), body
 		case w.arrays.remove:
 			body, added[addedRemove] = w.removeBody(), body
 		case w.arrays.move:
@@ -56,7 +56,7 @@ func (w *rewriter) addedBodies() [][]byte {
 		bodies[addedTrace] = w.traceBody()
 		bodies[addedTrack] = w.trackBody()
 		bodies[addedRoot] = w.rootBody()
-		bodies[addedGroup] = w.groupBody()
+		bodies[addedGroup] = w.groups.body(w)
 		if w.titles.set != unknown {
 			bodies[addedTitleSet] = w.titleBody(w.titles.set, uint64(len(typeSet)))
 			bodies[addedTitleDefine] = w.titleBody(w.titles.define, uint64(len(typeDefine)))
@@ -107,7 +107,7 @@ func (w *rewriter) function(function uint64, body []byte) ([]byte, error) {
 	e.constants = w.quirkConstants(function)
 	w.mended(function, &e)
 	w.titled(function, &e)
-	w.captured(function, &e)
+	w.groups.edit(w, function, &e)
 	locals, err := w.keyed(function, body, &e)
 	if err != nil {
 		return nil, err

@@ -48,13 +48,13 @@ func (f *finder) dates() dateFacts {
 	return dateFacts{function, text}
 }
 
-// dateBody returns the code that stands before js_Date_parse.
-func (w *rewriter) dateBody() []byte {
+// body returns the code that stands before js_Date_parse.
+func (d dateFacts) body(w *rewriter) []byte {
 	const ctx, this, argc, argv, given, text, result, at = 0, 1, 2, 3, 4, 5, 6, 7
 	a := w.assemble()
 	a.locals = []byte{2, 3, wasm.TypeI64, 1, wasm.TypeI32}
 	a.get(argv).load64(0).set(given)
-	a.get(ctx).get(given).original(w.dates.text).set(text)
+	a.get(ctx).get(given).original(d.text).set(text)
 	a.hasTag(text, tagException)
 	a.ifThen().get(text).op(wasm.Return, wasm.End)
 	a.get(text).op(wasm.I32WrapI64).set(at)

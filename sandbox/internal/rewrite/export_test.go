@@ -58,7 +58,8 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	}
 	none := uint64(unknown)
 	x := &Facts{module: m, interpreter: interpreter, usableSize: none, throwRange: none, overflow: -1}
-	x.parser = parserFacts{statement: none, expression: none, postfix: none, binary: none, note: none, opcode: -1, lineStart: -1}
+	x.parser = parserFacts{statement: none, expression: none, postfix: none, binary: none, note: none, opcode: -1,
+		lineStart: -1}
 	x.trace.backtrace = none
 	x.quirks = quirkFacts{toObject: none, arguments: none, copyData: none, nullish: -1}
 	x.keys = keyFacts{readOnly: none}

@@ -15,7 +15,7 @@ func (f *finder) parser() (p parserFacts) {
 	p.postfix = f.function("js_parse_postfix_expr", f.says("super() is only valid in a derived class constructor"))
 	p.note = f.function("emit_source_loc", f.notesFor(p.postfix))
 	p.opcode = f.noteOpcode(p.note)
-	p.lineStart = f.lineStart()
+	p.lineStart = lineStart(f)
 	p.binary = f.function("js_parse_expr_binary", func(function uint64, code []wasm.Instruction) bool {
 		return f.hasType(function, "iii", "i") && calls(code, function) && (mentions(code, p.opcode) || calls(code, p.note))
 	})
@@ -46,7 +46,7 @@ func (f *finder) noteOpcode(note uint64) int64 {
 }
 
 // lineStart returns the field from which next_token counts the column of a token. In a build without names it is -1.
-func (f *finder) lineStart() int64 {
+func lineStart(f *finder) int64 {
 	_, code := f.named("next_token", "i", "i")
 	// token.column = mark - eol, but at least 1
 	at := find(code, wasm.I32Load, wasm.LocalGet, wasm.I32Load, wasm.I32Sub, wasm.LocalTee, wasm.I32Const, wasm.LocalGet,

@@ -49,17 +49,22 @@ type bundle struct {
 	ahead, installed map[string]bool
 	// names are those in the sources of the bundle that esbuild could have made of others: see note.
 	names map[string]bool
-	// resolved holds what import.meta.resolve means by file and specifier.
-	resolved map[string]map[string]string
-	// clauses are what files import by name, and imports the files that they import from, by importer and specifier.
-	clauses map[string][]clause
-	imports map[[2]string]string
+	links
 	// mu guards what is above from ahead on: esbuild reads several files at once.
 	mu sync.Mutex
 
 	sourceMap *sourcemap.Consumer
 	// follows is set if await is to be replaced by calls of then, because the bundle uses contexts of async_hooks.
 	follows bool
+}
+
+// links are what the files of a bundle import.
+type links struct {
+	// resolved holds what import.meta.resolve means by file and specifier.
+	resolved map[string]map[string]string
+	// clauses are what files import by name, and imports the files that they import from, by importer and specifier.
+	clauses map[string][]clause
+	imports map[[2]string]string
 }
 
 // importText is an import declaration that was taken out of code at line and column (from 1).

@@ -70,8 +70,8 @@ func meansNothing(e js.IExpr) bool {
 var telling = map[string]bool{"emit": true, "dispatchEvent": true, "write": true, "push": true}
 
 // behind returns what follows an expression whose value is kept: code that ends with a call of a method that tells such
-// a thing has no result, and so goes on until nothing is pending. What has a name must also be an emitter or a target of
-// events: a tool may have a method of that name.
+// a thing has no result, and so goes on until nothing is pending. What has a name must be an emitter or a target of
+// events, too: a tool may have a method of that name.
 func behind(e js.IExpr) string {
 	call, ok := e.(*js.CallExpr)
 	if !ok {
@@ -86,7 +86,8 @@ func behind(e js.IExpr) string {
 	}
 	is := "typeof $airlock === 'boolean'"
 	if name := nameOf(d.X); name != "" {
-		is += " && (typeof " + name + "?.on === 'function' || typeof " + name + "?.dispatchEvent === 'function')"
+		is += " && (typeof " + name + "?.on === 'function' || typeof " + name +
+			"?.dispatchEvent === 'function')"
 	}
 	return "\n;if (" + is + ") $airlock = void 0"
 }

@@ -39,7 +39,8 @@ func Aside(j execution.Job) execution.Stored {
 	return aside
 }
 
-// An entry is a line with the number of an operation, a field and a size, and that many bytes.
+// split returns a job without its long values, and these: for each a line with the number of the operation, a field and
+// a size, and that many bytes.
 func split(j execution.Job) (execution.Job, execution.Stored) {
 	if j.Wait == nil {
 		return j, nil

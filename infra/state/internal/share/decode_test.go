@@ -99,7 +99,7 @@ func TestOthersAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	aside := parts.Bytes()
-	bad := map[string][]byte{"nothing": nil, "more": append(bytes.Clone(aside), "9 0 0\n"...)}
+	bad := map[string][]byte{"nothing": nil, "more": append(bytes.Clone(aside), "9 0 1\n"...)}
 	for _, head := range []string{
 		"1 0 99999", "1 0 -1", "1 0", "x y z", "1 0 9223372036854775807", "", strings.Repeat("1", 200),
 	} {
@@ -109,9 +109,12 @@ func TestOthersAside(t *testing.T) {
 	for n := range 300 {
 		bad["the first "+strconv.Itoa(n)] = aside[:n]
 	}
+	older := bytes.Replace(doc, []byte(`"aside":`), []byte(`"other":`), 1) // it does not say how much is beside it
 	for name, b := range bad {
-		if _, err := share.DecodeJob(doc, b); !errors.Is(err, share.ErrAside) {
-			t.Errorf("%.30s: %v", name, err)
+		for _, doc := range [][]byte{doc, older} {
+			if _, err := share.DecodeJob(doc, b); !errors.Is(err, share.ErrAside) {
+				t.Errorf("%.30s: %v", name, err)
+			}
 		}
 	}
 }
