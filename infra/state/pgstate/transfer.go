@@ -49,7 +49,7 @@ func (s Transfer) exportFunctions(ctx context.Context, fn func(transfer.Item) er
 	var tenant, name []byte
 	for tenant, name = []byte{}, []byte{}; ; {
 		list, err := s.functions(ctx, `SELECT doc FROM airlock.functions WHERE (tenant, name) > ($1, $2)
-			ORDER BY tenant, name LIMIT 100`, tenant, name)
+			ORDER BY tenant, name LIMIT 1`, tenant, name) // each may be as large as it can be
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -76,6 +76,9 @@ func (s Transfer) exportFunctions(ctx context.Context, fn func(transfer.Item) er
 	}
 }
 
+// largestID bounds the ID of a job. No gateway draws one that comes near.
+const largestID = 1 << 10
+
 func (s Transfer) exportJobs(ctx context.Context, fn func(transfer.Item) error) error {
 	type numbered struct {
 		seq int64
@@ -86,6 +89,9 @@ func (s Transfer) exportJobs(ctx context.Context, fn func(transfer.Item) error) 
 		err := s.do(ctx, func(ctx context.Context) (err error) {
 			page, err = collect(ctx, s.pool, func(row pgx.Row) (n numbered, err error) {
 				err = row.Scan(&n.seq, &n.id)
+				if err == nil && len(n.id) > largestID {
+					err = fmt.Errorf("the state is damaged: the ID of a job has %d bytes", len(n.id))
+				}
 				return n, err
 			}, "SELECT seq, id FROM airlock.jobs WHERE seq > $1 ORDER BY seq LIMIT 1000", after)
 			return err
@@ -94,6 +100,9 @@ func (s Transfer) exportJobs(ctx context.Context, fn func(transfer.Item) error) 
 			return err
 		}
 		for _, n := range page {
+			if n.seq <= after {
+				return errors.New("the state is damaged: its jobs do not end, or are not in the order that was asked for")
+			}
 			after = n.seq
 			job, err := s.Job(ctx, string(n.id))
 			if errors.Is(err, execution.ErrNotFound) {

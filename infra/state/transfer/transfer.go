@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -38,6 +39,62 @@ func (i Item) Kind() string {
 		return "receivers"
 	}
 	return "anchors"
+}
+
+// The most bytes of a name or a key, and of what somebody sent or computed. No gateway stores any that comes near.
+const (
+	largestName  = 1 << 20
+	largestValue = 64 << 20
+)
+
+// check returns an error unless an item is one that a gateway could have stored. The source may be somebody else's.
+func (i Item) check() error {
+	names, values, kind := []string{}, [][]byte{}, i.Kind()
+	switch {
+	case i.Function != nil:
+		names = append(names, i.Function.Saved.Tenant, i.Function.Saved.Name)
+	case i.Job != nil:
+		j := i.Job
+		if !execution.ValidID(j.ID) && !execution.ValidSessionID(j.ID) {
+			return fmt.Errorf("%.40q is not the ID of a job", j.ID)
+		}
+		names, values = append(names, j.Tenant, j.Subject, j.Owner), append(values, j.Result, j.Snapshot)
+		if j.Wait == nil {
+			break
+		}
+		for _, p := range j.Wait.Pending {
+			given := [][]byte{p.Args, p.Schema}
+			if p.Answer != nil {
+				given = append(given, p.Answer.Args, p.Answer.Value)
+			}
+			for _, value := range given {
+				if len(value) > 0 && !json.Valid(value) {
+					return fmt.Errorf("a value that the job %s waits for, or gets, is not JSON", j.ID)
+				}
+			}
+		}
+	case i.Key != nil:
+		k := i.Key
+		names = append(names, k.Key.Name, k.Key.Tenant, k.Key.Subject, k.Key.Quota, k.Mark)
+		values = append(values, k.Answer)
+	case i.Event != nil:
+		names, values = append(names, i.Event.Tenant, i.Event.Function, i.Event.ID), append(values, i.Event.Event)
+	case i.Gone != nil:
+		names = append(names, i.Gone.Tenant, i.Gone.URL)
+	case i.Document != nil:
+		names, values = append(names, i.Document.Name), append(values, i.Document.Body)
+	}
+	for _, name := range names {
+		if len(name) > largestName {
+			return fmt.Errorf("a name among its %s has %d bytes", kind, len(name))
+		}
+	}
+	for _, value := range values {
+		if len(value) > largestValue {
+			return fmt.Errorf("a value among its %s has %d bytes", kind, len(value))
+		}
+	}
+	return nil
 }
 
 // A Function is a saved function with the contents of its versions.
@@ -124,6 +181,9 @@ func Copy(ctx context.Context, from, to Store, resume bool, progress func(n int)
 		if k, g := item.Key, item.Gone; k != nil && k.Key.Name == "" || g != nil && g.URL == "" {
 			copied[Nameless]++
 			return nil
+		}
+		if err := item.check(); err != nil {
+			return fmt.Errorf("the source is damaged: %w", err)
 		}
 		if j := item.Job; j != nil && j.Status == execution.Running {
 			j.Owner = MovedOwner + "." + j.ID

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -397,5 +398,54 @@ func TestRefusedWhileInUse(t *testing.T) {
 	if _, err := transfer.Copy(t.Context(), kinds["folder"](t), target, false, func(int) {}); !errors.Is(err,
 		transfer.ErrInUse) {
 		t.Error(err)
+	}
+}
+
+// damaged is a source that exports one item.
+type damaged struct {
+	transfer.Store
+	item transfer.Item
+}
+
+func (d damaged) Export(_ context.Context, fn func(transfer.Item) error) error { return fn(d.item) }
+
+func (damaged) InUse(context.Context) (bool, error) { return false, nil }
+
+// What no gateway could have stored is refused, and not written into the target.
+func TestDamagedItems(t *testing.T) {
+	t.Parallel()
+	long, later := strings.Repeat("x", 2<<20), time.Now().Add(time.Hour)
+	value := bytes.Repeat([]byte("x"), 65<<20)
+	waits := func(p execution.Pending) *execution.Job {
+		return &execution.Job{ID: "exec_0123456789", Waits: execution.Waits{
+			Wait: &execution.Wait{Pending: []execution.Pending{p}},
+		}}
+	}
+	for name, item := range map[string]transfer.Item{
+		"an ID that is none": {Job: &execution.Job{ID: "../a"}},
+		"a long ID":          {Job: &execution.Job{ID: long}},
+		"a long tenant":      {Job: &execution.Job{ID: "exec_0123456789", Tenant: long}},
+		"a long result":      {Job: &execution.Job{ID: "exec_0123456789", Result: value}},
+		"a long name":        {Function: &transfer.Function{Saved: execution.SavedFunction{Name: long}}},
+		"a long key":         {Key: &transfer.Key{Key: execution.Key{Name: long}, Until: later}},
+		"a long answer":      {Key: &transfer.Key{Key: execution.Key{Name: "k"}, Until: later, Answer: value}},
+		"a long event":       {Event: &transfer.Event{Event: value}},
+		"a long receiver":    {Gone: &transfer.Gone{URL: long, Until: later}},
+		"a long anchor":      {Document: &transfer.Document{Body: value}},
+		"parameters that are no JSON": {
+			Job: waits(execution.Pending{Waiting: execution.Waiting{Args: json.RawMessage(`{"a":1},"b":{`)}})},
+		"an answer that is no JSON": {
+			Job: waits(execution.Pending{Answer: &execution.Answer{Value: json.RawMessage(`1},{`)}})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := kinds["folder"](t)
+			_, err := transfer.Copy(t.Context(), damaged{item: item}, target, false, func(int) {})
+			if err == nil || !strings.Contains(err.Error(), "the source is damaged") || len(err.Error()) > 200 {
+				t.Errorf("it was copied: %.300v", err)
+			}
+			if holds, err := target.Holds(t.Context()); holds || err != nil {
+				t.Errorf("the target holds it: %v", err)
+			}
+		})
 	}
 }
