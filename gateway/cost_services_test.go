@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -143,4 +144,60 @@ func TestContextsAreBounded(t *testing.T) {
 	want(t, s.do(t, "POST", "/api/e2b/contexts", `{}`, ann), 507, "storage_quota")
 	want(t, s.do(t, "POST", "/api/e2b/v2/sandboxes", `{}`, ann), 507, "storage_quota")
 	want(t, s.do(t, "POST", "/api/e2b/contexts", `{}`, tenantToken(t, "bob", "acme", "execute")), 200)
+}
+
+// Requests whose numbers, names, headers, schedules or cursors are as odd as they can be cost the gateway's own process
+// no more than a request of the API, on every route.
+func TestOwnCostsOfOddRequests(t *testing.T) {
+	const full = 1<<20 - 400
+	repeat := strings.Repeat
+	s := costServer(t)
+	many := func(format string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	cursor := base64.RawURLEncoding.EncodeToString([]byte(`{"d":"2026-01-01","l":1,"h":[` + repeat("1,", 300) + `1]}`))
+	for _, c := range []struct {
+		method, path, body string
+		headers            []string
+	}{
+		{"POST", "/api/execute", `{"code":"1","input":[` + repeat("1e999999,", full/9) + `0]}`, nil},
+		{"POST", "/api/execute", `{"code":"1","input":` + repeat("9", full) + `}`, nil},
+		{"POST", "/api/execute", `{"code":"1","timeout":0.` + repeat("9", full) + `}`, nil},
+		{"POST", "/api/execute", `{"code":"1","input":{"` + repeat("k", full) + `":1}}`, nil},
+		{"POST", "/api/execute", `{"code":"1","input":{` + many(`"\u0061%x":0,`, 50_000) + `"b":0}}`, nil},
+		{"POST", "/api/execute", `{"code":"1","input":` + repeat("[", full/2) + repeat("]", full/2) + `}`, nil},
+		{"POST", "/api/execute", `{"code":"1","input":"` + repeat("e\u0301", full/3) + `"}`, nil},
+		{"POST", "/api/execute", `{"code":"1","limits":{` + many(`"a%x":0,`, 80_000) + `"b":0}}`, nil},
+		{"POST", "/api/execute", `{"code":"1","tools":[{"name":"t","url":"http://a.b/","inputSchema":{"allOf":[` +
+			repeat(`{"$ref":"#"},`, 40_000) + `{}]}}]}`, nil},
+		{"POST", "/api/execute", `{"code":"1"}`, []string{"Prefer: " + repeat("wait=1,", 1000)}},
+		{"POST", "/api/analyze", `{"code":"` + repeat("/(a+)+$/;", full/9) + `"}`, nil},
+		{"POST", "/api/analyze", `{"code":"x=` + repeat("'a'+", full/4) + `1"}`, nil},
+		{"PUT", "/api/functions/c", `{"code":"1","schedule":{"cron":"` + repeat("0-59/1,", full/7) + `0 * * * *"}}`, nil},
+		{"PUT", "/api/functions/d", `{"code":"1","schedule":{"cron":"0 0 30 2 *"}}`, nil},
+		{"PUT", "/api/functions/e", `{"code":"1","hook":{"scheme":"none","headers":[` + many(`"x-%d",`, 60_000) +
+			`"a"]}}`, nil},
+		{"POST", "/api/v2/execute", `{"language":"javascript","version":"*","files":[{"content":"1"}],"args":[` +
+			repeat(`"a",`, full/4-50) + `"b"]}`, nil},
+		{"POST", "/api/v2/execute", `{"language":"javascript","version":"*","files":[` +
+			many(`{"name":"f%d.js","content":"1"},`, 25_000) + `{"content":"1"}]}`, nil},
+		{"POST", "/api/sessions", `{"policy":"` + repeat("a", full) + `"}`, nil},
+		{"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+			`"clientInfo":{"name":"a","version":"1"},"capabilities":{"experimental":{` + many(`"%x":{},`, 80_000) + `"z":{}}}}}`,
+			mcpHeaders},
+		{"POST", "/mcp", "[" + repeat(`{"jsonrpc":"2.0","method":"notifications/initialized"},`, full/60) + "{}]",
+			mcpHeaders},
+		{"GET", "/api/audit/executions?cursor=" + cursor, "", nil},
+		{"GET", "/api/audit/executions?" + many("a%d=%%41&", 600), "", nil},
+		{"GET", "/api/policies", "", []string{"Authorization: Bearer " + repeat(".", 6000)}},
+		{"GET", "/api/policies", "", []string{"If-None-Match: " + repeat(`"a",`, 1500)}},
+		{"GET", "/api/policies", "", []string{"X-Forwarded-For: " + repeat("1.1.1.1,", 800)}},
+		{"GET", "/api/policies", "", []string{"Accept: " + repeat("a/b,", 300)}},
+	} {
+		s.bounded(t, c.method, c.path, c.body, c.headers...)
+	}
 }
