@@ -145,9 +145,13 @@ func (in Installed) Report(log *slog.Logger) {
 // ImportedPackages returns the packages of a store as guests import them.
 func ImportedPackages(store *packages.Store) (out []sandbox.Package) {
 	for _, p := range store.List() {
+		impure := p.Note.Impure
+		if strings.HasPrefix(impure, packages.NotLoaded) {
+			impure = "" // which says nothing of its other paths
+		}
 		out = append(out, sandbox.Package{
 			PackageID: sandbox.PackageID{Name: p.Name, Version: p.Version, Integrity: p.Integrity},
-			Impure:    p.Note.Impure,
+			Impure:    impure,
 			Damaged:   p.Damage != nil,
 			Tree:      func() (map[string][]byte, error) { return store.Tree(p.Name) },
 		})

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
@@ -184,4 +186,26 @@ func withText(t *testing.T, files []string, text string) (found []string) {
 		}
 	}
 	return found
+}
+
+// TestPackagesWithoutMainModuleAreTried checks that why a main module cannot be loaded says nothing of other paths, which
+// may be evaluated ahead.
+func TestPackagesWithoutMainModuleAreTried(t *testing.T) {
+	folder := packageFolder(t, "main", "throw new Error('import a path')", "random", "exports.n = Math.random()")
+	notes := `{"main": {"range": "1", "level": "safe", "impure": "it cannot be loaded: Error: import a path"},
+		"random": {"range": "1", "level": "safe", "impure": "it draws random numbers while it loads"}}`
+	if err := os.WriteFile(filepath.Join(folder, "airlock.json"), []byte(notes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in := process.LoadPackages(func(name string) string {
+		return map[string]string{process.PackagesVariable: folder}[name]
+	})
+	impure := map[string]string{}
+	for _, p := range in.Packages {
+		impure[p.Name] = p.Impure
+	}
+	want := map[string]string{"main": "", "random": "it draws random numbers while it loads"}
+	if diff := cmp.Diff(want, impure); diff != "" || in.Damage != nil {
+		t.Error(diff, in.Damage)
+	}
 }

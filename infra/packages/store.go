@@ -40,7 +40,8 @@ const (
 type Note struct {
 	// Range is the range or tag that was requested.
 	Range string `json:"range"`
-	// Impure says why each run has to evaluate the package; "" if runs start after that.
+	// Impure says why each run has to evaluate the package; "" if runs start after that. If its main module cannot be
+	// loaded, it begins with NotLoaded.
 	Impure string `json:"impure,omitempty"`
 	// Level is the danger level of the scan.
 	Level string `json:"level"`
@@ -53,6 +54,9 @@ type Note struct {
 	Exports []string `json:"exports,omitempty"`
 	Default []string `json:"default,omitempty"`
 }
+
+// NotLoaded begins Note.Impure of a package of which only other paths can be imported.
+const NotLoaded = "it cannot be loaded: "
 
 const (
 	// maxExports bounds the bytes of the exports of one package, and maxAllExports those of all.

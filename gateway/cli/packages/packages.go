@@ -364,7 +364,7 @@ func tryPackage(
 	}
 	note.Impure = r.PackagesCold
 	if r.Error != "" {
-		note.Impure = "it cannot be loaded: " + r.Error
+		note.Impure = packages.NotLoaded + r.Error
 		return note, nil
 	}
 	var found [2][]string
@@ -418,7 +418,10 @@ func printPackages(con terminal.Console, store *packages.Store) error {
 	}
 	for _, p := range list {
 		how := "runs start after it"
-		if p.Note.Impure != "" {
+		switch {
+		case strings.HasPrefix(p.Note.Impure, packages.NotLoaded):
+			how = "its other paths can be imported: " + p.Note.Impure
+		case p.Note.Impure != "":
 			how = "each run evaluates it: " + p.Note.Impure
 		}
 		line := fmt.Sprintf("%s@%s  scan %s  %s", p.Name, p.Version, cmp.Or(p.Note.Level, "unknown"), how)
