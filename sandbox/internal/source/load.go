@@ -36,7 +36,11 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 		text, loader = bytesModule(text), api.LoaderJS
 	case api.LoaderText, api.LoaderJSON:
 	default:
-		if refusal := unfit(text); refusal != "" {
+		most := maxModuleBytes
+		if a.Namespace == ofPackage || len(b.keys) > 0 {
+			most = maxPackageFile
+		}
+		if refusal := unfit(text, most); refusal != "" {
 			return api.OnLoadResult{Errors: []api.Message{{Text: a.Path + " " + refusal}}}
 		}
 		b.note(text)
@@ -64,13 +68,17 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 	return api.OnLoadResult{Contents: &text, Loader: loader, ResolveDir: nowhere(text)}
 }
 
-// maxModuleBytes bounds one source file of a bundle.
-const maxModuleBytes = 4 << 20
+const (
+	// maxModuleBytes bounds one source file of a bundle.
+	maxModuleBytes = 4 << 20
+	// maxPackageFile bounds one of a package of the deployment, which an operator has added.
+	maxPackageFile = 8 << 20
+)
 
-func unfit(text string) string {
+func unfit(text string, most int) string {
 	switch {
-	case len(text) > maxModuleBytes:
-		return fmt.Sprintf("has %d bytes; a module has at most %d", len(text), maxModuleBytes)
+	case len(text) > most:
+		return fmt.Sprintf("has %d bytes; a module has at most %d", len(text), most)
 	case tooDeep(text):
 		return "is nested too deeply to be a module"
 	case strings.IndexByte(text, 0) >= 0:
