@@ -249,3 +249,17 @@ func TestScoreAddsRepeatsOnce(t *testing.T) {
 		t.Error("a flood of granted findings hides one that counts")
 	}
 }
+
+// Code of many names is analysed, also if esbuild must read it. Names that look alike are not taken for names that are
+// declared twice.
+func TestManyNamesAreAnalysed(t *testing.T) {
+	t.Parallel()
+	var code strings.Builder
+	for i := range 12_000 {
+		fmt.Fprintf(&code, "const name%d = call%d(first%d!, second%d);\n", i, i, i, i)
+	}
+	d := policy.Default().Decide(policy.Request{Code: code.String(), Language: "typescript"})
+	if d.Analysis.Unanalysed {
+		t.Errorf("%d bytes are unanalysed: %+v", code.Len(), d.Analysis)
+	}
+}

@@ -84,7 +84,7 @@ func OutlineOf(src string) Outline {
 	l := lexer.New(src)
 	frames := make([]frame, 1, 33)
 	work := cost.WorkFor(len(src))
-	var names, declared nameSet
+	names, declared := newNameSet(0), newNameSet(len(src))
 	chains, fns, serial := 0, 0, uint32(0)
 	var before lexer.Token
 	for {
@@ -270,8 +270,20 @@ func binds(l *lexer.Lexer, before lexer.Token) bool {
 // nameSet counts distinct names, roughly: two that share a slot count once.
 type nameSet struct {
 	n     int
-	slots [1 << 10]uint64
+	slots []uint64
 }
+
+// newNameSet returns a set with slots for the names in code of so many bytes.
+func newNameSet(bytes int) *nameSet {
+	slots := 1 << 10
+	for ; bytes > sizeOfSlots; bytes /= 2 {
+		slots *= 2
+	}
+	return &nameSet{slots: make([]uint64, slots)}
+}
+
+// sizeOfSlots is the size of code for which the smallest set is large enough.
+const sizeOfSlots = 32 << 10
 
 func hashOf(name string) uint32 {
 	h := uint32(2166136261)
@@ -285,8 +297,8 @@ func hashOf(name string) uint32 {
 func (s *nameSet) add(h, salt uint32) bool {
 	h ^= salt * 0x9e3779b1
 	h ^= h >> 16
-	if bit := uint64(1) << (h & 63); s.slots[h>>6&1023]&bit == 0 {
-		s.slots[h>>6&1023] |= bit
+	if bit, slot := uint64(1)<<(h&63), h>>6&uint32(len(s.slots)-1); s.slots[slot]&bit == 0 {
+		s.slots[slot] |= bit
 		s.n++
 		return true
 	}

@@ -14,13 +14,15 @@ func BudgetFor(o *Outline, work int) *cost.Budget {
 // The bounds of a parser's stack, whatever its time. esbuild has no limit of its own and kills the process when it
 // recurses too deep. Within these bounds it stays under 2 MiB.
 const (
-	maxBrackets      = 900
-	maxNesting       = 600
-	maxFunctionWork  = 300_000
-	maxRawOpenings   = 60_000
-	maxRawOperators  = 80_000
-	maxSuffixes      = 4_000
+	maxBrackets     = 900
+	maxNesting      = 600
+	maxFunctionWork = 300_000
+	maxRawOpenings  = 60_000
+	maxRawOperators = 80_000
+	maxSuffixes     = 4_000
+	// esbuild needs time in proportion to the square of the names that are declared twice.
 	maxRedeclared    = 1_000
+	sizeOfRedeclared = 256 << 10
 	maxEscapeReports = cost.MaxFindings
 )
 
@@ -49,7 +51,7 @@ func (o *Outline) transformable() bool {
 	o.countRaw()
 	return o.parseable() && o.nesting <= maxNesting && o.functionWork <= maxFunctionWork &&
 		o.openings <= maxRawOpenings && o.operators <= maxRawOperators && o.suffixes <= maxSuffixes &&
-		o.redeclared <= maxRedeclared
+		o.redeclared*o.redeclared <= maxRedeclared*maxRedeclared*max(len(o.Src), sizeOfRedeclared)/sizeOfRedeclared
 }
 
 // transformWork predicts the work of esbuild.
