@@ -171,8 +171,9 @@ type heldPackages struct {
 // tables than guests, which each snapshot repeats: for small packages that costs more than evaluating them again.
 const leastStepImage = 1 << 20
 
-// takeStep prepares the source of a step of a session. The first step starts from an image as a run does,
-// unless that is small. Later ones find the modules of its packages in the guest. What the guest does not have becomes part of the source.
+// takeStep prepares the source of a step of a session. The first step starts from an image as a run does, unless that
+// is small. Later ones find the modules of its packages in the guest. What the guest does not have becomes part of the
+// source.
 func (r importer) takeStep(script Script) (*version, error) {
 	first := r.segment == 0
 	if err := r.prepareSource(script, first || len(r.held.Keys) > 0); err != nil {

@@ -188,8 +188,8 @@ func withText(t *testing.T, files []string, text string) (found []string) {
 	return found
 }
 
-// TestPackagesWithoutMainModuleAreTried checks that why a main module cannot be loaded says nothing of other paths, which
-// may be evaluated ahead.
+// TestPackagesWithoutMainModuleAreTried checks that why a main module cannot be loaded says nothing of other paths,
+// which may be evaluated ahead.
 func TestPackagesWithoutMainModuleAreTried(t *testing.T) {
 	folder := packageFolder(t, "main", "throw new Error('import a path')", "random", "exports.n = Math.random()")
 	notes := `{"main": {"range": "1", "level": "safe", "impure": "it cannot be loaded: Error: import a path"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -206,8 +207,8 @@ func (m *model) elapse(t *testing.T, job *execution.Job, now time.Time) {
 	t.Helper()
 	before := *job
 	changed, expired := waits.Elapse(job, now)
-	if diff := cmp.Diff(before.Wait, job.Wait); changed != (diff != "") {
-		t.Fatalf("changed %v, but the job did so:\n%s", changed, diff)
+	if same := reflect.DeepEqual(before.Wait, job.Wait); changed == same {
+		t.Fatalf("changed %v, but the job did so:\n%s", changed, cmp.Diff(before.Wait, job.Wait))
 	}
 	if m.status != execution.Paused {
 		if expired {
