@@ -148,7 +148,7 @@ func checkLevel(e *evaluation) error {
 	return nil
 }
 
-// wayOut says which tiers run code from strings, if that is what the tier refuses; else it is empty.
+// wayOut returns the end of a refusal that says which tiers run code from strings, if that is what the tier refuses.
 func (e *evaluation) wayOut() string {
 	if e.grants.Eval {
 		return ""

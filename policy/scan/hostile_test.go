@@ -64,7 +64,10 @@ func costlyValues() map[string]string {
 	}
 	for _, c := range []struct{ before, unit string }{
 		{text, "s.split('');"}, {text, "[...s];"}, {text, "atob(s);"}, {text, "s.trim();"}, {text, "eval(s);"},
-		{text, "new Function('a',s);"},
+		{text, "new Function('a',s);"}, {text, "new Function('a',x+s);"}, {text, "eval(x+s);"}, {text, "s=x+s;eval(s);"},
+		{"class F extends Function{constructor(a){super(a,s)}};" + text, "new F(s+x);"}, {"q=[];", "q.push(x+'a');q.join();"},
+		{"", "if(a){}else Function('return require(\"'+s+'\")');"}, {"", "Array.prototype.a||(Array.prototype.a=()=>1);"},
+		{"", "x=g(f)?f:Function(f);"}, {"const{a}=input;", "b=a;c=b;"},
 		{"const t=input+'" + strings.Repeat("x", 4000) + "';", "new Function('a',t);"},
 		{text, "`${s}${s}`;"}, {choices, "a+a;"},
 		{letters, "q[z];"}, {letters, "for(i of q);"}, {letters, "q.map(f);"}, {letters, "q.concat(q);"},

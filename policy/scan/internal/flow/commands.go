@@ -200,5 +200,28 @@ func (h *host) holdsOutside(e js.IExpr, depth int) bool {
 	case *js.DotExpr:
 		return h.holdsOutside(x.X, depth)
 	}
-	return h.isOutside(e)
+	return h.isGiven(e)
+}
+
+// isGiven reports whether an expression is what the caller passes in, by its own name or by that of a variable.
+func (h *host) isGiven(e js.IExpr) bool {
+	if h.isOutside(e) {
+		return true
+	}
+	for range maxCommandArgs {
+		switch x := e.(type) {
+		case *js.GroupExpr:
+			e = x.X
+		case *js.DotExpr:
+			e = x.X
+		case *js.IndexExpr:
+			e = x.X
+		case *js.Var:
+			info := h.program.vars[resolved(x)]
+			return info != nil && info.given
+		default:
+			return false
+		}
+	}
+	return false
 }

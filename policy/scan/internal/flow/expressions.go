@@ -34,14 +34,19 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 		return ex.dynamicImport(e, lit)
 	}
 	callee := ex.loud(e.X)
+	if isSuper(e.X) {
+		callee = ex.scope.super
+	}
 	at := ex.cursor.at
-	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X)}
+	c := call{at: at, args: ex.args(e.Args.List), received: hasReceiver(e.X), named: isForeign(e.X)}
 	if len(e.Args.List) > 0 {
-		c.arrives = ex.host.arrives(e.Args.List)
+		c.arrives, c.joined = ex.host.arrives(e.Args.List), ex.host.joinsLast(e.Args.List)
+		c.given = ex.host.given(e.Args.List)
 		c.foreign, c.outside = isForeign(e.Args.List[0].Value), ex.host.isOutside(e.Args.List[0].Value)
 		c.passed = len(e.Args.List) == 2 && isArguments(e.Args.List[1].Value)
 		c.method = len(e.Args.List) == 3 && isMethod(e.Args.List[2].Value)
 	}
+	c.handles = ex.scope.handler == e
 	ex.calls.pollution(e.X, c)
 	ex.calls.leaks(e.X, c)
 	v := c.arg(0)
@@ -50,6 +55,12 @@ func (ex *expressions) call(e *js.CallExpr) *value {
 	}
 	ex.cursor.at = at
 	return v
+}
+
+// isSuper reports whether an expression is super, which a constructor calls.
+func isSuper(e js.IExpr) bool {
+	l, ok := e.(*js.LiteralExpr)
+	return ok && l.TokenType == js.SuperToken
 }
 
 func isArguments(e js.IExpr) bool {
@@ -65,9 +76,10 @@ func isForeign(e js.IExpr) bool {
 
 func (ex *expressions) construct(e *js.NewExpr) *value {
 	callee := ex.loud(e.X)
-	c := call{at: ex.cursor.at, isNew: true}
+	c := call{at: ex.cursor.at, isNew: true, named: isForeign(e.X)}
 	if e.Args != nil {
 		c.args, c.arrives = ex.args(e.Args.List), ex.host.arrives(e.Args.List)
+		c.joined, c.given = ex.host.joinsLast(e.Args.List), ex.host.given(e.Args.List)
 	}
 	v := ex.calls.invoke(callee, c)
 	ex.cursor.at = c.at
@@ -127,6 +139,7 @@ func (ex *expressions) valueOf(e js.IExpr) *value {
 	case *js.CondExpr:
 		ex.facts.Metrics.Cyclomatic++
 		ex.test(e.Cond)
+		ex.scope.handler = handlerOf(e)
 		return ex.values.either(ex.scope.choice(e, false, ex.fallback, e.X), ex.scope.choice(e, true, ex.fallback, e.Y))
 	case *js.CommaExpr:
 		var last *value
@@ -275,11 +288,11 @@ func (ex *expressions) unary(e *js.UnaryExpr) *value {
 	case js.DeleteToken:
 		was := ex.scope.quiet
 		ex.scope.quiet = true
-		ex.target(e.X)
+		ex.target(e.X, true)
 		ex.scope.quiet = was
 		return nil
 	case js.PreIncrToken, js.PreDecrToken, js.PostIncrToken, js.PostDecrToken:
-		ex.target(e.X)
+		ex.target(e.X, false)
 		return nil
 	case js.AwaitToken:
 		return ex.expr(e.X)
@@ -309,10 +322,17 @@ func (ex *expressions) binary(e *js.BinaryExpr) *value {
 	case js.AndToken:
 		ex.facts.Metrics.Cyclomatic++
 		ex.test(e.X)
-		return ex.scope.choice(e, false, ex.expr, e.Y)
+		left := ex.scope.missesNot(e.X)
+		v := ex.scope.choice(e, false, ex.expr, e.Y)
+		ex.scope.missing = ex.scope.missing[:left]
+		return v
 	case js.OrToken, js.NullishToken:
 		ex.facts.Metrics.Cyclomatic++
-		return ex.values.either(ex.expr(e.X), ex.scope.choice(e, true, ex.fallback, e.Y))
+		v := ex.expr(e.X)
+		left := ex.scope.misses(e.X)
+		v = ex.values.either(v, ex.scope.choice(e, true, ex.fallback, e.Y))
+		ex.scope.missing = ex.scope.missing[:left]
+		return v
 	case js.AddToken:
 		return ex.values.concat(ex.expr(e.X), ex.expr(e.Y))
 	}

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
@@ -160,10 +162,14 @@ func (ex *expressions) class(c *js.ClassDecl) *value {
 		ex.cursor.passName(c.Name)
 	}
 	self := &value{kind: kindObject, obj: &object{}}
+	var base *value
 	if c.Extends != nil {
-		// A class that extends Function builds code from strings, as Function does. Extending other powers is a use.
-		base := ex.expr(c.Extends)
-		ex.calls.escapes(call{args: []*value{base}, at: ex.cursor.at})
+		// A class that extends Function builds code from strings, as Function does: where it is constructed, or where its
+		// constructor calls super. Extending other powers is a use.
+		base = ex.expr(c.Extends)
+		if !constructs(c) {
+			ex.calls.escapes(call{args: []*value{base}, at: ex.cursor.at})
+		}
 		for b := base; b != nil; b = b.alt {
 			if b.kind == kindSymbol && b.sym.OnUse && b.sym.Role == catalogue.NoRole {
 				ex.findings.found(b.sym, ex.cursor.at)
@@ -185,8 +191,11 @@ func (ex *expressions) class(c *js.ClassDecl) *value {
 			}
 		}
 	}
-	outer := ex.scope.this
-	ex.scope.this = self
+	if constructs(c) {
+		f.base = base.builder()
+	}
+	outer, super := ex.scope.this, ex.scope.super
+	ex.scope.this, ex.scope.super = self, base.builder()
 	for _, el := range c.List {
 		switch {
 		case el.StaticBlock != nil:
@@ -197,9 +206,28 @@ func (ex *expressions) class(c *js.ClassDecl) *value {
 			ex.field(el.Field, self)
 		}
 	}
-	ex.scope.this = outer
+	ex.scope.this, ex.scope.super = outer, super
 	f.ret = self
 	return &value{kind: kindFunction, fn: f}
+}
+
+// constructs reports whether a class has a constructor of its own.
+func constructs(c *js.ClassDecl) bool {
+	return slices.ContainsFunc(c.List, func(el js.ClassElement) bool {
+		m := el.Method
+		return m != nil && !m.Static && m.Name.Private == nil && m.Name.Computed == nil &&
+			string(m.Name.Literal.Data) == "constructor"
+	})
+}
+
+// builder returns what of a value builds code from strings.
+func (v *value) builder() *value {
+	for ; v != nil; v = v.alt {
+		if v.kind == kindSymbol && v.sym.BuildsCode() {
+			return symbolValue(v.sym)
+		}
+	}
+	return nil
 }
 
 func (ex *expressions) field(f js.Field, self *value) {

@@ -104,7 +104,11 @@ func (ex *expressions) store(target js.IExpr, y js.IExpr) *value {
 	}
 	v := ex.expr(y)
 	if base.isPrototype() {
-		ex.findings.extends(at, hits, known && isOwnFunction(y) && base.extends(key, v))
+		adds := known && isOwnFunction(y) && (base.extends(key, v) || ex.host.fills(target, key, base, v))
+		if !adds {
+			ex.program.change(key)
+		}
+		ex.findings.extends(at, hits, adds || base.isLost())
 	}
 	if known && key == "__proto__" {
 		ex.host.facts.Flags.HasProtoAccess = true
@@ -130,8 +134,9 @@ func (v *value) shared() bool {
 	return false
 }
 
-// target walks an expression that is also written to or deleted: x += 1, x++, delete x.
-func (ex *expressions) target(e js.IExpr) *value {
+// target walks an expression that is also written to or deleted: x += 1, x++, delete x. A deletion of a member whose
+// name is not known brings nothing into a prototype.
+func (ex *expressions) target(e js.IExpr, deletes bool) *value {
 	for {
 		g, ok := e.(*js.GroupExpr)
 		if !ok {
@@ -147,6 +152,9 @@ func (ex *expressions) target(e js.IExpr) *value {
 		defer ex.guard.leave()
 		base, key, at := ex.dotted(t)
 		ex.host.changes(base, at)
+		if base.isPrototype() {
+			ex.program.change(key)
+		}
 		return ex.host.member(base, key, at, true)
 	case *js.IndexExpr:
 		if !ex.guard.enter() {
@@ -154,7 +162,13 @@ func (ex *expressions) target(e js.IExpr) *value {
 		}
 		defer ex.guard.leave()
 		base, key, at := ex.indexed(t)
+		hits := len(ex.findings.hits)
 		ex.host.changes(base, at)
+		if base.isPrototype() {
+			name, known := ex.values.textOf(key)
+			ex.program.change(name)
+			ex.findings.extends(at, hits, base.isLost() || deletes && !known && !ex.host.holdsOutside(t.Y, maxOutsideDepth))
+		}
 		return ex.host.computed(base, key, at)
 	}
 	return ex.expr(e)

@@ -86,10 +86,15 @@ func (cs *calls) foldArray(of *value, name string, c call) *value {
 		return cs.itemsVia(of, c)
 	case "push", "unshift":
 		for _, a := range c.args {
-			if a.powerful() && len(of.obj.elems) < maxElements {
-				of.obj.elems = append(of.obj.elems, a)
+			known := a.powerful() || a != nil && a.kind == kindText && name == "push"
+			if last := len(elems); (known || last == 0 || elems[last-1] != nil) && last < maxElements {
+				if !known {
+					a = nil // what the array holds is not known
+				}
+				elems = append(elems, a)
 			}
 		}
+		of.obj.elems = elems
 	case "map", "forEach", "filter", "some", "every", "flatMap":
 		ret := cs.itemsVia(of, c)
 		if name == "map" && ret != nil {

@@ -15,6 +15,11 @@ type program struct {
 
 	calls map[callOf]struct{} // calls that were followed
 
+	// changed are the members that the code changes in prototypes that others share; fills reports that code adds what
+	// it found missing there.
+	changed map[string]bool
+	fills   bool
+
 	round      int
 	again      bool // another walk may find more
 	dynamicKey bool
@@ -43,6 +48,16 @@ type variable struct {
 	listed bool // among the names that the code does not declare
 	// early marks a variable that was read before its values were known.
 	early bool
+	// joined marks a variable that the code sets to a text that it puts together; given marks one that is set to what
+	// the caller passes in.
+	joined, given bool
+}
+
+// gives records that a variable is set to what the caller passes in.
+func (p *program) gives(v *js.Var) {
+	info := p.variable(v)
+	p.again = p.again || !info.given && p.dynamicKey
+	info.given = true
 }
 
 // keep records the value that was assigned to a member.

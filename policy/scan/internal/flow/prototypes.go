@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/tdewolff/parse/v2/js"
 
 	"github.com/airlock-run/airlock/policy/scan/internal/catalogue"
@@ -25,6 +27,80 @@ func (base *value) extends(name string, v *value) bool {
 	return v != nil && catalogue.IsNewMethod(name)
 }
 
+// fills reports whether storing v, a function of the code itself, gives the prototypes of built-in classes a method
+// that the code around found missing. A method that the code itself changed is not missing.
+func (h *host) fills(target js.IExpr, key string, base, v *value) bool {
+	for b := base; b != nil; b = b.alt {
+		if b.kind == kindPrototype && b.text != extendable {
+			return false
+		}
+	}
+	for f := v; f != nil; f = f.alt {
+		if f.kind != kindFunction {
+			return false
+		}
+	}
+	if v == nil || !slices.Contains(h.scope.missing, pathOf(target)) {
+		return false
+	}
+	h.program.fills = true
+	return !h.program.changed[key] && !h.program.changed[anyMember]
+}
+
+// anyMember stands for the members whose names are not known.
+const anyMember = ""
+
+// change records that the code changes a member of a prototype that others share.
+func (p *program) change(key string) {
+	if p.changed == nil {
+		p.changed = map[string]bool{}
+	}
+	p.again = p.again || !p.changed[key] && p.fills
+	p.changed[key] = true
+}
+
+// misses notes that what follows runs only if a member is missing. It returns how many were noted before.
+func (s *scope) misses(member js.IExpr) int {
+	before := len(s.missing)
+	if path := pathOf(member); path != "" && before < maxMissing {
+		s.missing = append(s.missing, path)
+	}
+	return before
+}
+
+// missesNot notes the same if a condition is that there is no such member.
+func (s *scope) missesNot(cond js.IExpr) int {
+	if u, ok := ungrouped(cond).(*js.UnaryExpr); ok && u.Op == js.NotToken {
+		return s.misses(u.X)
+	}
+	return len(s.missing)
+}
+
+// maxMissing bounds the members that are noted at once.
+const maxMissing = 8
+
+// pathOf returns the text of a member of a prototype, such as Array.prototype.at, or "".
+func pathOf(e js.IExpr) string {
+	d, ok := ungrouped(e).(*js.DotExpr)
+	if !ok {
+		return ""
+	}
+	p, ok := d.X.(*js.DotExpr)
+	if !ok {
+		return ""
+	}
+	class, ok := p.X.(*js.Var)
+	if !ok || resolved(class).Decl != js.NoDecl {
+		return ""
+	}
+	name, ok := d.Y.(js.LiteralExpr)
+	prototype, named := p.Y.(js.LiteralExpr)
+	if !ok || !named || string(prototype.Data) != "prototype" {
+		return ""
+	}
+	return string(class.Data) + "." + string(name.Data)
+}
+
 // isPrototype reports whether v may be a prototype that others share.
 func (v *value) isPrototype() bool {
 	for ; v != nil; v = v.alt {
@@ -33,6 +109,19 @@ func (v *value) isPrototype() bool {
 		}
 	}
 	return false
+}
+
+// isLost reports whether v may be so many values, of which one is a prototype, that what the code writes to is not
+// known.
+func (v *value) isLost() bool {
+	all, prototypes := 0, 0
+	for ; v != nil; v = v.alt {
+		all++
+		if v.kind == kindPrototype {
+			prototypes++
+		}
+	}
+	return all == maxAlternatives && prototypes == 1
 }
 
 // isOwnFunction reports whether an expression is a function of the code itself.

@@ -114,8 +114,10 @@ func (w *walker) statement(s js.IStmt) {
 		w.facts.Metrics.Cyclomatic++
 		w.expressions.test(s.Cond)
 		w.branched(func() {
-			w.scope.within(s, false, func() { w.stmt(s.Body) })
-			w.scope.within(s, true, func() { w.stmt(s.Else) })
+			left := w.scope.missesNot(s.Cond)
+			w.scope.within(s, false, func() { w.standsIn(isNot(s.Cond), s.Body) })
+			w.scope.missing = w.scope.missing[:left]
+			w.scope.within(s, true, func() { w.standsIn(true, s.Else) })
 		})
 	case *js.ReturnStmt:
 		w.program.returns(w.expressions.expr(s.Value))
@@ -170,6 +172,21 @@ func (w *walker) statement(s js.IStmt) {
 	default:
 		w.loop(s)
 	}
+}
+
+// standsIn walks a branch that, if it is one, stands in for what may be missing.
+func (w *walker) standsIn(does bool, s js.IStmt) {
+	if does {
+		w.scope.fallback++
+		defer func() { w.scope.fallback-- }()
+	}
+	w.stmt(s)
+}
+
+// isNot reports whether a condition is a negation.
+func isNot(e js.IExpr) bool {
+	u, ok := ungrouped(e).(*js.UnaryExpr)
+	return ok && u.Op == js.NotToken
 }
 
 // loop walks the loops.
@@ -266,6 +283,7 @@ func (w *walker) varDecl(d *js.VarDecl) {
 			w.cursor.passName(v)
 			if item.Default != nil {
 				w.program.assign(v, w.expressions.expr(item.Default))
+				w.host.origin(v, item.Default)
 			}
 			continue
 		}

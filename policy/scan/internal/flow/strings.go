@@ -43,23 +43,37 @@ func (cs *calls) codeString(c call) {
 
 // scanNested scans a constant string that is run as code. Its findings have the place that runs it.
 func (cs *calls) scanNested(code string, at int) {
+	hits, _ := cs.hitsIn(code)
+	for i := range hits {
+		cs.findings.addNested(&hits[i], at)
+	}
+}
+
+// hitsIn returns what a scan of a constant string finds. It reports false if there was no scan.
+func (cs *calls) hitsIn(code string) ([]Hit, bool) {
 	if cs.nestedScans >= maxNestedScans || !cs.budget.Take(cost.NestedWork+len(code)*2) {
-		return
+		return nil, false
 	}
 	cs.nestedScans++
 	o := syntax.OutlineOf(code)
 	t, err := syntax.ParseTree(&o, cs.budget)
 	if err != nil {
-		return // what does not parse does not run
+		return nil, true // what does not parse does not run
 	}
 	inner := newWalker(cs.cat, nil, cs.loader.files, cs.budget)
 	inner.calls.nested = cs.nested + 1
 	inner.cursor.text, inner.cursor.buf = t.Text, t.Buf
 	inner.walk(t.List)
-	hits := inner.findings.vain()
-	for i := range hits {
-		cs.findings.addNested(&hits[i], at)
+	return inner.findings.vain(), true
+}
+
+// isHarmless reports whether a scan of a constant string finds nothing.
+func (cs *calls) isHarmless(code string) bool {
+	if cs.nested >= 2 || len(code) > maxFoldedBytes {
+		return false
 	}
+	hits, scanned := cs.hitsIn(code)
+	return scanned && len(hits) == 0
 }
 
 // keysOf returns the names of an object's members, as Object.keys and for-in do.
@@ -252,16 +266,61 @@ func (cs *calls) onlyLoads(c call) bool {
 
 var loadingCode = regexp.MustCompile(`^\s*require(?:\(\s*["'](?:node:)?([\w/]+)["']\s*\)(?:\.\w+)*)?\s*;?\s*$`)
 
+// requires returns the function that a call of Function makes in place of what may be missing, if that does nothing but
+// load a module: Function('return require("' + name + '")').
+func (cs *calls) requires(s *catalogue.Symbol, c call) (*value, bool) {
+	if s.Role != catalogue.RoleFunction || cs.scope.fallback == 0 || len(c.args) != 1 || c.arrives || !c.named {
+		return nil, false
+	}
+	var module *value
+	for v := c.args[0]; v != nil; v = v.alt {
+		if len(v.text) > 80 || v.decoded || !cs.budget.Take(cost.NestedWork) {
+			return nil, false
+		}
+		switch loaded := requiringCode.FindStringSubmatch(v.text); {
+		case loaded == nil, v.kind != kindText && v.kind != kindPartial, v.kind == kindText && loaded[2] == "":
+			return nil, false
+		case v.kind == kindText:
+			module = cs.values.either(module, cs.loader.load(textValue(loaded[1]), c.at, "require"))
+		default:
+			module = cs.values.either(module, cs.loader.load(nil, c.at, "require"))
+			if !cs.program.dynamicKey {
+				cs.program.again, cs.program.dynamicKey = true, true // the next walk may know the name
+			}
+		}
+	}
+	return &value{kind: kindFunction, fn: &function{ret: module}}, c.args[0] != nil
+}
+
+// requiringCode matches the start of code that loads a module, the name of the module, and the end of the code.
+var requiringCode = regexp.MustCompile(`^return require\(["']([\w/:]*)(["']\)\s*;?)?$`)
+
 // generated reports whether a call of Function makes a function with parameters of text that the code puts together, as
 // libraries do of schemas and templates. Attacks run a text that they have, decode, receive or are given.
 func (cs *calls) generated(c call) bool {
-	if len(c.args) < 2 || c.arrives || c.template != nil {
+	if len(c.args) < 2 && !c.handles || c.arrives || c.template != nil {
 		return false
 	}
 	text := c.arg(len(c.args) - 1)
 	if text == nil && !cs.program.dynamicKey {
 		cs.program.again, cs.program.dynamicKey = true, true // the next walk may know the text
 	}
+	return cs.putsTogether(text, c.joined) || c.handles && text.isOwn()
+}
+
+// isOwn reports whether v is nothing but functions of the code itself.
+func (v *value) isOwn() bool {
+	for ; v != nil; v = v.alt {
+		if v.kind != kindFunction {
+			return false
+		}
+	}
+	return true
+}
+
+// putsTogether reports whether a text is unknown, or put together of unknown parts and of others without powers. A text
+// that the code joins may look constant here, because the walk does not count how often loops and callbacks add to it.
+func (cs *calls) putsTogether(text *value, joined bool) bool {
 	for v := text; v != nil; v = v.alt {
 		if v.decoded || v.coded || !cs.budget.Take(cost.NestedWork+cost.SearchedByte*len(v.text)) ||
 			powerfulCode.MatchString(v.text) {
@@ -269,12 +328,42 @@ func (cs *calls) generated(c call) bool {
 		}
 		switch {
 		case v.kind == kindPartial, v.kind == kindText && v.text == "":
+		case v.kind == kindText && joined:
+			if !cs.isHarmless(v.text) {
+				return false
+			}
 		case v.kind != kindText, text.alt == nil, mayCall(statementWords.ReplaceAllString(v.text, "")):
 			return false
 		}
 	}
 	return true
 }
+
+// composes reports whether eval gets a text that the code puts together.
+func (cs *calls) composes(c call) bool {
+	text := c.arg(0)
+	if len(c.args) != 1 || c.arrives || c.template != nil || !c.joined {
+		return false
+	}
+	if !cs.program.dynamicKey {
+		cs.program.again, cs.program.dynamicKey = true, true // the next walk may know more of the text
+	}
+	return cs.putsTogether(text, true)
+}
+
+// probes reports whether the code that a call of Function or eval builds does nothing but throw an error, or return a
+// literal where something may be missing. Libraries learn in this way what the engine allows.
+func (cs *calls) probes(c call) bool {
+	text, ok := cs.values.textOf(c.arg(len(c.args) - 1))
+	if !ok || len(text) > 80 || c.template != nil || !c.named {
+		return false
+	}
+	found := probingCode.FindStringSubmatch(text)
+	return found != nil && (found[1] != "" || cs.scope.fallback > 0)
+}
+
+var probingCode = regexp.MustCompile(`^\s*(?:(throw new \w*Error\(\))` +
+	`|return (?:true|false|null|undefined|\d+))\s*;?\s*$`)
 
 // statementWords matches the words of statements with the parenthesis behind them.
 var statementWords = regexp.MustCompile(`\b(if|for|while|switch|catch|return)\s*\(`)

@@ -44,12 +44,14 @@ func (ts *tokenScan) scanTokens(text string) []Hit {
 			name, _ = lexer.Unescape(name)
 		}
 		member := before.Kind == lexer.Punct && strings.HasSuffix(text[before.Start:before.End], ".")
+		key := before.Kind == lexer.Punct && (text[before.Start:before.End] == "{" || text[before.Start:before.End] == ",")
 		declared := before.Kind == lexer.Word && (text[before.Start:before.End] == "function" ||
 			text[before.Start:before.End] == "class")
 		at := t.Start
 		before, t = t, l.Next()
 		switch {
 		case declared, !member && ts.cat.Globals[name] != nil && l.Text(t) == "(" && ts.definesMethod(l, at):
+		case name == "__proto__" && l.Text(t) == ":" && key: // it names the prototype of a new object
 		case name == "__proto__":
 			ts.host.reaches(at)
 		case member:
@@ -121,6 +123,9 @@ func (ts *tokenScan) tokenChain(l *lexer.Lexer, name string, at int, before, t l
 		before, t = t, l.Next()
 		if t.Kind != lexer.Word {
 			return before, t
+		}
+		if v.kind == kindSymbol && v.sym.Name == "vm" && v.sym.Members[l.Text(t)] == nil {
+			return before, t // a minifier's name, more likely than a member that the module does not have
 		}
 		v = ts.host.member(v, l.Text(t), at, true)
 		before, t = t, l.Next()

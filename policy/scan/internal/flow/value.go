@@ -64,6 +64,8 @@ type object struct {
 type function struct {
 	params js.Params
 	ret    *value
+	// base is what a class with a constructor of its own extends, if that builds code from strings.
+	base *value
 	// called marks a function that was called, perhaps before its result was known.
 	called bool
 	// plain marks functions whose this is their receiver.

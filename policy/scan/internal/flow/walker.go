@@ -43,12 +43,15 @@ type walker struct {
 // scope holds the position of the walk in the program's structure.
 type scope struct {
 	this, with *value // with is the value of the with statements around
+	super      *value // what the class around extends, if that builds code from strings
 	frame      *function
 	branch     int // nesting of branches, loops and functions
 	loops      int // nesting of loops in the current function
 	endless    int
-	fallback   int  // nesting in alternatives to what may be missing: a || b, a ? b : c, try
-	quiet      bool // the value is only compared or tested
+	handler    *js.CallExpr // f(x) of g(x) ? x : f(x), where that is the last condition
+	missing    []string     // members of built-in prototypes that the code around found missing
+	fallback   int          // nesting in alternatives to what may be missing: a || b, a ? b : c, try
+	quiet      bool         // the value is only compared or tested
 	// region is the branch of the current function around the walk; nil outside of branches.
 	region *syntax.Region
 }
@@ -125,7 +128,8 @@ func (w *walker) start() {
 	w.program.again = false
 	w.cursor.offset, w.cursor.searched, w.cursor.at, w.guard.depth, w.scope.branch, w.scope.loops, w.scope.endless,
 		w.scope.fallback, w.scope.quiet = 0, 0, 0, 0, 0, 0, 0, 0, false
-	w.scope.this, w.scope.with, w.scope.region = &value{kind: kindGlobal}, nil, nil
+	w.scope.this, w.scope.with, w.scope.super, w.scope.region = &value{kind: kindGlobal}, nil, nil, nil
+	w.scope.missing = w.scope.missing[:0]
 	w.findings.hits, w.findings.seen, w.findings.count, w.calls.nestedScans, w.findings.dropped = w.findings.hits[:0], nil,
 		nil, 0, false
 	w.findings.uneven, w.findings.aimed, w.findings.uses = false, nil, nil
