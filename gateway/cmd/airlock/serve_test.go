@@ -19,10 +19,12 @@ import (
 
 	"github.com/airlock-run/airlock/functions/process"
 	"github.com/airlock-run/airlock/gateway/authn"
+	"github.com/airlock-run/airlock/infra/lategc"
 )
 
 // TestMain makes this binary airlock itself when tests start it as a child, so that signals and exit codes are real.
 func TestMain(m *testing.M) {
+	lategc.Start(100)
 	if len(os.Args) > 1 && os.Args[1] == "ledger" {
 		os.Exit(serveLedger())
 	}
