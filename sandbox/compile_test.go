@@ -39,13 +39,13 @@ func TestNothingRunsWhileCompiling(t *testing.T) {
 		}
 	}
 	for code, want := range map[string]string{
-		"return typeof this":                               `"object"`,
-		"return typeof eval('this')":                       `"object"`,
-		"const f = async () => eval('typeof this'); f()":   `"object"`,
-		"const f = () => () => this === globalThis; f()()": `true`,
-		"with ({ a: 1 }) { return a }":                     `1`,
-		"'use strict'; return eval('2 + 2')":               `4`,
-		"1 <!-- 2 `":                                       `1`,
+		"return typeof this":                                `"object"`,
+		"return typeof eval('this')":                        `"object"`,
+		"const f = async () => eval('typeof this'); f()":    `"object"`,
+		"const f = () => () => JSON.stringify(this); f()()": `"{}"`,
+		"with ({ a: 1 }) { return a }":                      `1`,
+		"'use strict'; return eval('2 + 2')":                `4`,
+		"1 <!-- 2 `":                                        `1`,
 	} {
 		for range 3 {
 			if r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Eval: true}); string(r.Value) != want {

@@ -225,7 +225,8 @@ func TestImpurePackagesFail(t *testing.T) {
 		"rejects":    {"Math.random(); Promise.reject(new Error('nobody'))", "", "import 'p'; output = 1", ""},
 		"no grammar": {"Math.random(); let let = 1", "it draws", "import 'p'; 1", "SyntaxError"},
 		"no file":    {"Math.random(); require('./gone')", "it draws", "import 'p'; 1", "Cannot find module './gone'"},
-		"no name":    {"export const a = Math.random()", "it draws", "import { a, b } from 'p'; [typeof a, typeof b]", ""},
+		"no name": {"export const a = Math.random()", "it draws", "import { a, b } from 'p'; [typeof a, typeof b]",
+			"SyntaxError: The requested module 'p' does not provide an export named 'b'"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := packageOf("p", "index.js", c.text)
