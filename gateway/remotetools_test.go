@@ -176,7 +176,12 @@ func TestOwnCostsOfSearches(t *testing.T) {
 	s := serve(t, options{attached: m, invoke: func(
 		ctx context.Context, inv execution.Invocation, _ func(execution.Log),
 	) (execution.Reply, error) {
-		query, times := <-queries, 1
+		query, times := "", 1
+		select {
+		case query = <-queries:
+		default: // a request that the cost is compared with
+			return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed}}, nil
+		}
 		if len(query) < 100 {
 			times = 50
 		}
