@@ -161,45 +161,6 @@ func (r importer) takePackages(script Script, v *version) (*version, error) {
 	return p, r.prepareSource(script, false)
 }
 
-// heldPackages are the modules of packages that a guest has, by their keys, and the packages that they are of.
-type heldPackages struct {
-	Keys     []string    `json:"keys"`
-	Packages []PackageID `json:"packages"`
-}
-
-// leastStepImage is what an image of packages has beyond the library's if a session starts from it. Images have larger
-// tables than guests, which each snapshot repeats: for small packages that costs more than evaluating them again.
-const leastStepImage = 1 << 20
-
-// takeStep prepares the source of a step of a session. The first step starts from an image as a run does, unless that
-// is small. Later ones find the modules of its packages in the guest. What the guest does not have becomes part of the
-// source.
-func (r importer) takeStep(script Script) (*version, error) {
-	first := r.segment == 0
-	if err := r.prepareSource(script, first || len(r.held.Keys) > 0); err != nil {
-		return nil, err
-	}
-	if first {
-		p, err := r.takePackages(script, nil)
-		if err != nil || p == nil || p.image == nil || p.image.Size() >= r.engine.image.Size()+leastStepImage {
-			return p, err
-		}
-		r.image, r.stamps, r.late, r.held, r.result.PackagesCold = r.engine.image, nil, false, heldPackages{}, ""
-		return p, r.prepareSource(script, false)
-	}
-	r.result.Packages, r.result.PackagesCold = r.imported(), ""
-	has := func(key string) bool { return slices.Contains(r.held.Keys, key) }
-	same := func(p PackageID) bool { return slices.Contains(r.held.Packages, p) }
-	for _, key := range r.source.Ahead() {
-		if !has(key) || slices.ContainsFunc(r.result.Packages, func(p PackageID) bool { return !same(p) }) {
-			err := r.prepareSource(script, false)
-			r.result.Packages = r.imported()
-			return nil, err
-		}
-	}
-	return nil, nil // no image
-}
-
 // takeImage takes the version of packages, which it makes if it is not there, and lets the run start from its image. A
 // version without an image says that there can be none.
 func (r importer) takeImage(script Script, keys []string) (*version, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 
 	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
-	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
 )
 
 // The namespaces of a bundle. A path is unique within its namespace. None of them is esbuild's "file", the disk.
@@ -370,87 +369,6 @@ func (b *bundle) run() api.BuildResult {
 			p.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) { return b.load(a), nil })
 		}}},
 	})
-}
-
-func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
-	switch {
-	case a.Kind == api.ResolveEntryPoint:
-		return api.OnResolveResult{Path: "start", Namespace: ofStart}
-	case a.Namespace == ofStart && a.Path == "table":
-		return api.OnResolveResult{Path: "table", Namespace: ofStart}
-	case a.Namespace == ofStart && a.Path == "script":
-		return api.OnResolveResult{Path: b.path, Namespace: ofScript}
-	}
-	importer := a.Importer
-	if a.Namespace == ofStart {
-		if len(b.keys) > 0 {
-			return b.resolveKey(a.Path)
-		}
-		importer = b.path
-	}
-	if name, ok := nodemodule.Name(a.Path); ok {
-		b.noteImport(a, ofNode, name)
-		return api.OnResolveResult{Path: name, Namespace: ofNode}
-	}
-	if a.Namespace != ofPackage {
-		required := a.Kind == api.ResolveJSRequireCall
-		found, ok := resolve(b.files, importer, a.Path, required)
-		if !ok && required { // the files may hold only the form for import
-			found, ok = resolve(b.files, importer, a.Path, false)
-		}
-		if ok {
-			b.noteImport(a, ofFile, found)
-			return b.fileOfPackages(found)
-		}
-	}
-	if out, ok := b.resolvePackages(a); ok {
-		return out
-	}
-	message := b.notFound(a.Path, importer)
-	if a.Kind == api.ResolveJSImportStatement && len(b.keys) == 0 {
-		return api.OnResolveResult{Errors: []api.Message{{Text: message, Detail: notFound{}}}}
-	}
-	m := missing{message: message, code: "MODULE_NOT_FOUND"}
-	if a.Kind == api.ResolveJSDynamicImport {
-		m.code = "ERR_MODULE_NOT_FOUND"
-	}
-	if b.exportsOthers(a.Path) {
-		m.code = "ERR_PACKAGE_PATH_NOT_EXPORTED"
-	}
-	// The two kinds of import of one name are two modules, whose errors differ. esbuild takes a file that ends with .cjs
-	// for a CommonJS module, which it is.
-	return api.OnResolveResult{Path: a.Path + ".cjs", Namespace: ofMissing, Suffix: "?" + m.code, PluginData: m}
-}
-
-// missing is the error of an import that cannot be resolved when the code runs. In packages that are evaluated before
-// the code, declarations fail so too: the main module of a package may need what other paths of it do not.
-type missing struct{ message, code string }
-
-// notFound marks the message of an import that cannot be resolved.
-type notFound struct{}
-
-func (b *bundle) notFound(specifier, importer string) string {
-	switch {
-	case strings.Contains(specifier, "://") || strings.HasPrefix(specifier, "data:"):
-		return fmt.Sprintf("Cannot find module '%s': nothing is fetched at run time; give it in files", specifier)
-	case strings.HasPrefix(specifier, ".") || strings.HasPrefix(specifier, "/"):
-		return fmt.Sprintf("Cannot find module '%s' imported from %s: it is not among the files", specifier, importer)
-	}
-	if slices.Contains(b.source.from.Damaged, PackageName(specifier)) {
-		return fmt.Sprintf("Cannot find package '%s' imported from %s: it is installed, but its files are damaged; "+
-			"the operator finds more with airlock packages verify", specifier, importer)
-	}
-	if slices.Contains(b.source.from.Withheld, PackageName(specifier)) {
-		return fmt.Sprintf("Cannot find package '%s' imported from %s: it is installed, but this policy may not import it",
-			specifier, importer)
-	}
-	manifest := "node_modules/" + PackageName(specifier) + "/package.json"
-	if b.files[manifest] != nil || b.source.from.Files[manifest] != nil {
-		return fmt.Sprintf("Cannot find package '%s' imported from %s: it is installed, but has no such module, "+
-			"or does not export it", specifier, importer)
-	}
-	return fmt.Sprintf("Cannot find package '%s' imported from %s: "+
-		"nothing is installed at run time; give its files as node_modules/%s/…", specifier, importer, specifier)
 }
 
 // start returns what runs first: it leaves the script's value, and all files if names are computed at run time.
