@@ -1,6 +1,7 @@
 package lategc_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -28,28 +29,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestNoCollectionBeforeMain(t *testing.T) {
-	if os.Getenv("GOGC") != "" {
-		t.Skip("GOGC is set")
-	}
-	if collections != 0 {
-		t.Errorf("%d collections while packages were initialised", collections)
-	}
-	if percent := debug.SetGCPercent(100); percent != 100 {
-		t.Errorf("after Start the percentage is %d", percent)
-	}
-}
-
-func TestGOGCDecides(t *testing.T) {
-	if os.Getenv("GOGC") == "50" {
-		if percent := debug.SetGCPercent(50); percent != 50 || collections == 0 {
-			t.Errorf("with GOGC=50 the percentage is %d, after %d collections", percent, collections)
-		}
+// TestWhoDecides starts this program again, with and without settings of the user.
+func TestWhoDecides(t *testing.T) {
+	if _, child := os.LookupEnv("LATEGC_CHILD"); child {
+		fmt.Printf("percent %d, collected %v\n", debug.SetGCPercent(100), collections > 0)
 		return
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "TestGOGCDecides")
-	cmd.Env = append(os.Environ(), "GOGC=50")
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
-		t.Errorf("%v\n%s", err, out)
+	for gogc, want := range map[string]string{"": "percent 100, collected false", "50": "percent 50, collected true"} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "TestWhoDecides")
+		cmd.Env = append(os.Environ(), "LATEGC_CHILD=", "GOMEMLIMIT=", "GOGC="+gogc)
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("GOGC=%s: %v, %s, want %s", gogc, err, out, want)
+		}
 	}
 }

@@ -25,14 +25,7 @@ type takeover struct {
 
 func newTakeover(t *testing.T) *takeover {
 	t.Helper()
-	if !pgtest.Installed() {
-		t.Skip("Postgres is not installed")
-	}
-	database, err := pgtest.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(database.Stop)
+	database := pgtest.New(t)
 	url := database.Database(t)
 	return &takeover{t, database, url, []string{"AIRLOCK_STATE=" + url, "AUDIT_STORE=file://" +
 		filepath.Join(t.TempDir(), "audit"), "INVOKER=lambda", "LAMBDA_FUNCTION=fn", "AWS_EC2_METADATA_DISABLED=true"}}

@@ -85,14 +85,7 @@ func TestKilledWhileExecutionsWait(t *testing.T) {
 // faultyDatabase is a Postgres database.
 func faultyDatabase(t *testing.T) faultyStore {
 	t.Helper()
-	if !pgtest.Installed() {
-		t.Skip("Postgres is not installed")
-	}
-	database, err := pgtest.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(database.Stop)
+	database := pgtest.New(t)
 	direct, key := database.Database(t), waits.NewKey("k")
 	name, _, _ := strings.Cut(direct, "?")
 	var wires [2]*wire

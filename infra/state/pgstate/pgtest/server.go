@@ -45,6 +45,20 @@ func programs() string {
 	return filepath.Dir(slices.Max(found))
 }
 
+// New starts a server for a test, and stops it when that ends. It skips the test if Postgres is not installed.
+func New(t testing.TB) *Server {
+	t.Helper()
+	if !Installed() {
+		t.Skip("Postgres is not installed")
+	}
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
 // Start starts a server, or returns nil if Postgres is not installed. Flags are added to those of the server.
 func Start(flags ...string) (*Server, error) {
 	bin := programs()
