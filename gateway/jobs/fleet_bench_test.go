@@ -46,14 +46,7 @@ func BenchmarkFleet(b *testing.B) {
 		}, nil)
 	})
 	b.Run("postgres", func(b *testing.B) {
-		server, err := pgtest.Start(pgtest.Durable...)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if server == nil {
-			b.Skip("Postgres is not installed")
-		}
-		defer server.Stop()
+		server := pgtest.New(b, pgtest.Durable...)
 		url, queries := strings.Replace(server.Database(b), "pool_max_conns=4", "pool_max_conns=16", 1), &counter{}
 		fleetOf(b, gateways, func() (jobs.Store, func() error) {
 			s, err := pgstate.Open(b.Context(), url, pgstate.Config{Tracer: queries})

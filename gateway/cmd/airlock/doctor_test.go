@@ -115,14 +115,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 
 func TestDoctorLooksAtPostgres(t *testing.T) {
 	t.Parallel()
-	server, err := pgtest.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if server == nil {
-		t.Skip("Postgres is not installed")
-	}
-	defer server.Stop()
+	server := pgtest.New(t)
 	there := strings.Replace(server.Database(t), "postgres@", "postgres:hunter2@", 1)
 	common := []string{"PORT=0", "AUDIT_STORE=" + t.TempDir(),
 		"AIRLOCK_CACHE_DIR=" + filepath.Join(os.TempDir(), "airlock-test-cache")}

@@ -22,9 +22,6 @@ func TestFullDisk(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount a file system that the server can use")
 	}
-	if !pgtest.Installed() {
-		t.Skip("Postgres is not installed")
-	}
 	disk := statetest.NewDisk(t, 48<<20)
 	if disk == nil {
 		return
@@ -38,11 +35,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	server, err := pgtest.Start() // a server of its own, because its disk fills up
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
+	server := pgtest.New(t) // of its own, because its disk fills up
 	info, err := os.Stat(server.Dir)
 	if err != nil {
 		t.Fatal(err)

@@ -16,20 +16,6 @@ import (
 	"github.com/airlock-run/airlock/infra/state/pgstate/pgtest"
 )
 
-// ownServer starts a server that a test may break.
-func ownServer(t *testing.T) *pgtest.Server {
-	t.Helper()
-	if server == nil {
-		t.Skip("Postgres is not installed")
-	}
-	s, err := pgtest.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
-}
-
 func openWith(t *testing.T, url string, cfg pgstate.Config) *pgstate.Store {
 	t.Helper()
 	s, err := pgstate.Open(t.Context(), url, cfg)
@@ -92,7 +78,7 @@ func until(t *testing.T, fn func() error) {
 // A server that stops loses nothing: its gateways answer in time meanwhile, and none counts as dead afterwards.
 func TestServerStops(t *testing.T) {
 	t.Parallel()
-	own := ownServer(t)
+	own := pgtest.New(t)
 	url := strings.Replace(own.Database(t), "postgres@", "postgres:hunter2@", 1)
 	s := openWith(t, url, pgstate.Config{Settle: time.Hour})
 	if err := s.Submit(t.Context(), execution.Job{ID: "exec_0000000001", Status: execution.Queued}); err != nil {
@@ -125,7 +111,7 @@ func TestServerStops(t *testing.T) {
 
 func TestReadOnlyServer(t *testing.T) {
 	t.Parallel()
-	own := ownServer(t)
+	own := pgtest.New(t)
 	url := own.Database(t)
 	s := openWith(t, url, pgstate.Config{})
 	set := func(value string) {

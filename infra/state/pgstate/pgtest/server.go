@@ -45,13 +45,14 @@ func programs() string {
 	return filepath.Dir(slices.Max(found))
 }
 
-// New starts a server for a test, and stops it when that ends. It skips the test if Postgres is not installed.
-func New(t testing.TB) *Server {
+// New starts a server for a test as Start does, and stops it when the test ends. It skips the test if Postgres is not
+// installed.
+func New(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	if !Installed() {
 		t.Skip("Postgres is not installed")
 	}
-	s, err := Start()
+	s, err := Start(flags...)
 	if err != nil {
 		t.Fatal(err)
 	}
