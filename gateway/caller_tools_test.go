@@ -215,7 +215,7 @@ func TestOwnCostsOfCallerTools(t *testing.T) {
 		return execution.Reply{Recorded: true, Result: execution.Result{ID: inv.ID, Status: execution.Completed}}, nil
 	}})
 	var last outcome
-	s.within(t, "calls of tools", 2*ownTime, 8<<20, func() time.Duration { // the test reads the events, too
+	costServer(t).within(t, "calls of tools", 2*ownTime, 8<<20, func() time.Duration { // the test reads the events, too
 		want(t, s.do(t, "POST", "/api/execute/stream", toolsOfCaller, "Cache-Control: no-store"), 200)
 		last = <-outcomes
 		return last.took

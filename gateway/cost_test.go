@@ -228,6 +228,7 @@ func costlyRequests() map[string]string {
 		"cheap and nested":        code(repeat("[", 90)+repeat("a=>", 400)+"1"+repeat("]", 90), "javascript"),
 		"numbers":                 `{"code":"1","input":[0` + repeat(",0", full/2) + `]}`,
 		"names":                   `{"code":"1","input":` + object + `}`,
+		"a name twice":            `{"code":"1","input":{"1":0,` + object[1:] + `}`,
 		"names in context":        `{"code":"1","context":{"a":` + object + `}}`,
 		"escapes":                 `{"code":"1","input":"` + repeat(`\u0001`, full/6) + `"}`,
 		"markup":                  `{"code":"1","input":"` + repeat(`<&>`, full/3) + `"}`,

@@ -107,16 +107,30 @@ func membersOf(b []byte, a Abridged, duplicates bool) ([]Member, error) {
 
 // ValidJSON reports whether text is a JSON value without duplicate names that nests no deeper than a request may.
 func ValidJSON(text []byte) bool {
-	duplicates, err := precheckAny(text, MaxRequestBytes, 0)
-	if err != nil {
+	if !hasUniqueNames(text) {
 		return false
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(!duplicates))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if err := dec.SkipValue(); err != nil {
 		return false
 	}
-	_, err = dec.ReadToken()
+	_, err := dec.ReadToken()
 	return errors.Is(err, io.EOF)
+}
+
+// hasUniqueNames reports whether a text that is JSON has no duplicate names, and nests no deeper than a request may. It
+// compares hashes of 64 bits, and if two are the same, hashes of other 64 bits.
+func hasUniqueNames(text []byte) bool {
+	for range 2 {
+		duplicates, err := precheckAny(text, MaxRequestBytes, 0)
+		if err != nil {
+			return false
+		}
+		if !duplicates {
+			return true
+		}
+	}
+	return false
 }
 
 // HasMore reports whether text is a JSON array of more than most values. It reads no further than it has to.
@@ -136,19 +150,18 @@ func HasMore(text []byte, most int) bool {
 // CompactJSON returns the value that a text holds, without white space outside of strings. ok is false if ValidJSON
 // would be.
 func CompactJSON(text []byte) (value []byte, ok bool) {
-	duplicates, err := precheckAny(text, MaxRequestBytes, 0)
-	if err != nil {
+	if !hasUniqueNames(text) {
 		return nil, false
 	}
-	return compact(text, !duplicates)
+	return compact(text)
 }
 
 // CompactMember does what CompactJSON does with a value in an object whose members [Members] has returned. Its names
 // are not compared again.
-func CompactMember(text []byte) (value []byte, ok bool) { return compact(text, true) }
+func CompactMember(text []byte) (value []byte, ok bool) { return compact(text) }
 
-func compact(text []byte, unique bool) (value []byte, ok bool) {
-	value, err := jsontext.AppendFormat(make([]byte, 0, len(text)), text, jsontext.AllowDuplicateNames(unique),
+func compact(text []byte) (value []byte, ok bool) {
+	value, err := jsontext.AppendFormat(make([]byte, 0, len(text)), text, jsontext.AllowDuplicateNames(true),
 		jsontext.PreserveRawStrings(true))
 	return value, err == nil
 }

@@ -66,7 +66,7 @@ func (s *shape) walk() (duplicates bool, err error) {
 		case '"':
 			end := stringEnd(s.b, i)
 			if s.objects[s.depth] > 0 && namesMember(s.b, end) {
-				duplicates = s.names.add(s.b, i, end, s.objects[s.depth]) || duplicates
+				duplicates = s.names.add(s.b[i:end], s.objects[s.depth]) || duplicates
 				if s.depth == 1 {
 					if err := s.enter(plainName(s.b[i:end])); err != nil {
 						return false, err
@@ -180,56 +180,49 @@ func plainName(quoted []byte) string {
 	return string(plain)
 }
 
-// memberNames holds the names of all objects of a body in a growing table, at a sixteenth of the cost of a map.
+// memberNames holds the hashes of the names of all objects of a body in a growing table, at a sixteenth of the cost of
+// a map. Two names with the same hash are taken for duplicates: a decoder then compares the names themselves. The seed
+// is random, so a body cannot be made to have many.
 type memberNames struct {
 	seed  maphash.Seed
-	slots []memberName
+	slots []uint64 // 0 means none
 	n     int
 }
 
-// memberName is the position of a name. A start of 0 means none, because no body begins with a name.
-type memberName struct {
-	hash       uint64
-	object     uint32
-	start, end int32
-}
-
 func newMemberNames() memberNames {
-	return memberNames{seed: maphash.MakeSeed(), slots: make([]memberName, 64)}
+	return memberNames{seed: maphash.MakeSeed(), slots: make([]uint64, 64)}
 }
 
-// add reports whether the object already had the name.
-func (m *memberNames) add(b []byte, start, end int, object uint32) bool {
-	added := memberName{maphash.Bytes(m.seed, unescaped(b[start:end])) + uint64(object)*0x9e3779b97f4a7c15, object,
-		int32(start), int32(end)}
+// add reports whether the object may already have the name, which is a JSON string.
+func (m *memberNames) add(name []byte, object uint32) bool {
 	if 2*m.n >= len(m.slots) {
 		old := m.slots
-		m.slots = make([]memberName, 2*len(old))
-		for _, s := range old {
-			if s.start > 0 {
-				m.slots[m.free(s.hash)] = s
+		m.slots = make([]uint64, 4*len(old))
+		for _, hash := range old {
+			if hash != 0 {
+				at, _ := m.find(hash)
+				m.slots[at] = hash
 			}
 		}
 	}
-	mask := uint64(len(m.slots) - 1)
-	at := added.hash & mask
-	for ; m.slots[at].start > 0; at = (at + 1) & mask {
-		s := m.slots[at]
-		if s.hash == added.hash && s.object == object && bytes.Equal(unescaped(b[s.start:s.end]), unescaped(b[start:end])) {
-			return true
-		}
+	hash := max(maphash.Bytes(m.seed, unescaped(name))+uint64(object)*0x9e3779b97f4a7c15, 1)
+	at, found := m.find(hash)
+	if !found {
+		m.slots[at] = hash
+		m.n++
 	}
-	m.slots[at] = added
-	m.n++
-	return false
+	return found
 }
 
-func (m *memberNames) free(hash uint64) uint64 {
+// find returns the slot of a hash, or the one that it would take.
+func (m *memberNames) find(hash uint64) (at uint64, found bool) {
 	mask := uint64(len(m.slots) - 1)
-	at := hash & mask
-	for ; m.slots[at].start > 0; at = (at + 1) & mask {
+	for at = hash & mask; m.slots[at] != 0; at = (at + 1) & mask {
+		if m.slots[at] == hash {
+			return at, true
+		}
 	}
-	return at
+	return at, false
 }
 
 // unescaped returns the text of a JSON string, or the argument if it is not one.

@@ -67,12 +67,12 @@ func (e Event) AppendJSON(dst []byte) (out []byte, err error) {
 		b, err = fast.Marshal(value, fast.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 		dst = append(append(append(append(append(dst, '"'), name...), `":`...), b...), ',')
 	}
-	dst = append(slices.Grow(dst, 3*len(e.RawBody)), '{')
+	dst = append(slices.Grow(dst, 2*len(e.RawBody)+len(e.RawBody)/4), '{') // escapes may take more
 	add("method", e.Method)
 	add("path", e.Path)
 	add("query", e.Query)
 	add("headers", e.Headers)
-	text := execution.AppendText(nil, e.RawBody)
+	text := -1 // where the text of the body is
 	switch body := e.Body.(type) {
 	case json.RawMessage:
 		dst = append(append(append(dst, `"body":`...), body...), ',')
@@ -81,11 +81,18 @@ func (e Event) AppendJSON(dst []byte) (out []byte, err error) {
 			add("body", body)
 			break
 		}
-		dst = append(append(append(dst, `"body":`...), text...), ',')
+		dst = append(dst, `"body":`...)
+		text = len(dst)
+		dst = append(execution.AppendText(dst, body), ',')
 	default:
 		add("body", body)
 	}
-	return append(append(append(dst, `"rawBody":`...), text...), '}'), err
+	dst = append(dst, `"rawBody":`...)
+	if text < 0 {
+		return append(execution.AppendText(dst, e.RawBody), '}'), err
+	}
+	end := len(dst) - len(`,"rawBody":`)
+	return append(append(dst, dst[text:end]...), '}'), err
 }
 
 // maxFields bounds the fields of a form, as the parsers of Express and PHP do.

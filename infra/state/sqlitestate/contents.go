@@ -55,8 +55,14 @@ CREATE TRIGGER asides_out AFTER DELETE ON jobs WHEN OLD.aside_bytes > 0
 	BEGIN DELETE FROM asides WHERE seq = OLD.seq; END;
 `
 
+// stepEventFiles keeps large events in files.
+const stepEventFiles = `
+ALTER TABLE events ADD COLUMN file TEXT NOT NULL DEFAULT '';
+ALTER TABLE events ADD COLUMN file_bytes INTEGER NOT NULL DEFAULT 0;
+`
+
 // filedTables returns the tables whose rows may have files.
-func filedTables() []string { return []string{"requests", "snapshots", "versions", "asides"} }
+func filedTables() []string { return []string{"requests", "snapshots", "versions", "asides", "events"} }
 
 // fileTriggers returns triggers that count the bytes of all files of some tables, and note which are left behind.
 func fileTriggers(tables ...string) (all string) {

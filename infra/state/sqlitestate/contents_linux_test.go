@@ -34,7 +34,7 @@ func TestContentFiles(t *testing.T) {
 	const most = 3 << 20
 	open := func() *sqlitestate.Store {
 		s, err := sqlitestate.Open(dir, sqlitestate.Config{Storage: func(string) execution.Storage {
-			return execution.Storage{Functions: most}
+			return execution.Storage{Functions: most, Deliveries: most}
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -103,6 +103,24 @@ func TestContentFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("all deleted", 0)
+	event := []byte(large)
+	for n, id := range []string{"exec_0000000002", "exec_0000000003", "exec_0000000003"} {
+		if err := s.KeepEvent(t.Context(), "t", "f", id, event[:len(event)-n], time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect("events, of which one was stored again", 1)
+	if got, err := s.Event(t.Context(), "t", "f", "exec_0000000003"); err != nil || !bytes.Equal(got, event[2:]) {
+		t.Errorf("%d bytes of the event, %v", len(got), err)
+	}
+	if _, err := s.Event(t.Context(), "t", "f", "exec_0000000002"); !errors.Is(err, execution.ErrNotFound) {
+		t.Errorf("an event beyond the quota: %v", err)
+	}
+	later := time.Now().Add(time.Minute)
+	if err := s.Prune(t.Context(), later, later); err != nil {
+		t.Fatal(err)
+	}
+	expect("an event that has expired", 0)
 	if used, err := s.Stats(t.Context()); err != nil || used.FileBytes > 2<<20 {
 		t.Errorf("%d bytes, %v", used.FileBytes, err)
 	}

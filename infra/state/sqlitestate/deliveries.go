@@ -125,10 +125,15 @@ const keptEvents = 100
 // KeepEvent stores the event of a delivery under the execution that it started. It removes older events of the
 // function, and the oldest of the tenant above its quota.
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error {
-	err := s.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO events (tenant, name, id, at, event) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, name, id) DO UPDATE SET at = excluded.at, event = excluded.event`,
-			tenant, function, id, millis(at), event)
+	err := s.filed(ctx, func(tx *sql.Tx, files *filing) error {
+		k, err := files.keep(execution.Stored{event})
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO events (tenant, name, id, at, event, file, file_bytes)
+			VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (tenant, name, id) DO UPDATE SET at = excluded.at, event = excluded.event, file = excluded.file,
+			file_bytes = excluded.file_bytes`, tenant, function, id, millis(at), k.value, k.file, k.bytes)
 		if err != nil {
 			return err
 		}
@@ -143,18 +148,28 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 	if err != nil {
 		return fmt.Errorf("store an event: %w", err)
 	}
+	if len(event) >= ofOwn {
+		_ = s.unlink(ctx) // of an older event; the next Prune tries again
+	}
 	return nil
 }
 
 // Event returns a stored event, or execution.ErrNotFound.
 func (s *Store) Event(ctx context.Context, tenant, function, id string) (event []byte, err error) {
-	err = s.read(ctx, func() error {
-		row := s.db.QueryRowContext(ctx, "SELECT event FROM events WHERE tenant = ? AND name = ? AND id = ?", tenant,
-			function, id)
-		if err := row.Scan(&event); !errors.Is(err, sql.ErrNoRows) {
+	err = loading(func() error {
+		return s.read(ctx, func() error {
+			const query = "SELECT event, file, file_bytes FROM events WHERE tenant = ? AND name = ? AND id = ?"
+			var k kept
+			err := s.db.QueryRowContext(ctx, query, tenant, function, id).Scan(&k.value, &k.file, &k.bytes)
+			if errors.Is(err, sql.ErrNoRows) {
+				return execution.ErrNotFound
+			}
+			if err != nil {
+				return err
+			}
+			event, err = s.load(k)
 			return err
-		}
-		return execution.ErrNotFound
+		})
 	})
 	if err != nil && !errors.Is(err, execution.ErrNotFound) {
 		return nil, fmt.Errorf("read an event: %w", err)

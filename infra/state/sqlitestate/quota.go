@@ -63,7 +63,7 @@ func (s *Store) makeRoomForResults(ctx context.Context, tx *sql.Tx, tenant, but 
 func (s *Store) makeRoomForDeliveries(ctx context.Context, tx *sql.Tx, tenant string) error {
 	most := s.storage(tenant).Deliveries
 	return s.makeRoom(ctx, tx, tenant, execution.QuotaDeliveries, most, "DELETE FROM events WHERE rowid = ?",
-		"SELECT rowid, length(event) FROM events WHERE tenant = ?1 ORDER BY at LIMIT 100", tenant)
+		"SELECT rowid, length(event) + file_bytes FROM events WHERE tenant = ?1 ORDER BY at LIMIT 100", tenant)
 }
 
 // makeRoom deletes rows that a query finds, oldest first, until a tenant is within its quota or there are none.

@@ -22,7 +22,8 @@ func schema() []string {
 	return []string{stepTables, stepEvents, stepUsage + counters(), stepPaused + pausedCounters(),
 		stepResults + resultCounters(), stepDueOf, stepSnapshots + snapshotCounters(),
 		stepContents + fileTriggers("requests", "snapshots", "versions") + contentCounters(),
-		stepAsides + fileTriggers("asides") + asideCounters()}
+		stepAsides + fileTriggers("asides") + asideCounters(),
+		stepEventFiles + fileTriggers("events") + eventCounters()}
 }
 
 // stepSnapshots keeps snapshots apart from their jobs, like results: every step of a session, and every event, changes
@@ -157,6 +158,12 @@ func contentCounters() string {
 func asideCounters() string {
 	return jobCounters(" + ifnull(length(R.snapshot), 0) + R.result_bytes + R.snapshot_bytes + R.request_bytes"+
 		" + R.aside_bytes", ", snapshot, result_bytes, snapshot_bytes, request_bytes, aside_bytes")
+}
+
+// eventCounters returns the triggers of events again, which now count files, too.
+func eventCounters() string {
+	const events = 5 // the place in countedTables
+	return recounted(events, " + R.file_bytes", ", file_bytes")
 }
 
 // jobCounters returns statements that replace the triggers of jobs by ones that count more bytes.

@@ -100,7 +100,7 @@ func (s Transfer) withinBounds(ctx context.Context) error {
 		{"deliveries", []string{"key", "mark", "owner", "tenant", "subject", "kind"}, largestName},
 		{"deliveries", []string{"answer"}, largestValue},
 		{"events", []string{"tenant", "name", "id"}, largestName},
-		{"events", []string{"event"}, largestValue},
+		{"events", []string{"event", "file"}, largestValue},
 		{"gone", []string{"tenant", "url"}, largestName},
 	} {
 		for _, column := range bound.columns {
@@ -175,7 +175,7 @@ func (s Transfer) exportRest(ctx context.Context, fn func(transfer.Item) error) 
 		scan  func(*sql.Rows) (transfer.Item, error)
 	}{
 		{"SELECT key, mark, until, tenant, subject, kind, answer FROM deliveries", scanKey},
-		{"SELECT tenant, name, id, at, event FROM events ORDER BY rowid", scanEvent},
+		{"SELECT tenant, name, id, at, event, file, file_bytes FROM events ORDER BY rowid", s.scanEvent},
 		{"SELECT tenant, url, until FROM gone", scanGone},
 	} {
 		err := s.read(ctx, func() error { return each(ctx, s.db, step.query, step.scan, fn) })
@@ -212,9 +212,12 @@ func scanKey(rows *sql.Rows) (transfer.Item, error) {
 	return transfer.Item{Key: k}, err
 }
 
-func scanEvent(rows *sql.Rows) (transfer.Item, error) {
-	e, at := &transfer.Event{}, int64(0)
-	err := rows.Scan(&e.Tenant, &e.Function, &e.ID, &at, &e.Event)
+func (s Transfer) scanEvent(rows *sql.Rows) (transfer.Item, error) {
+	e, at, k := &transfer.Event{}, int64(0), kept{}
+	err := rows.Scan(&e.Tenant, &e.Function, &e.ID, &at, &k.value, &k.file, &k.bytes)
+	if err == nil {
+		e.Event, err = s.load(k)
+	}
 	e.At = time.UnixMilli(at)
 	return transfer.Item{Event: e}, err
 }
@@ -280,9 +283,7 @@ func (s Transfer) Import(ctx context.Context, item transfer.Item) error {
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, k.Key.Name, k.Mark, millis(k.Until), transfer.MovedOwner, k.Key.Tenant,
 			k.Key.Subject, quotaOf(k.Key), k.Answer)
 	case item.Event != nil:
-		e := item.Event
-		return s.exec(ctx, `INSERT INTO events (tenant, name, id, at, event) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, name, id) DO NOTHING`, e.Tenant, e.Function, e.ID, millis(e.At), e.Event)
+		return s.importEvent(ctx, *item.Event)
 	case item.Gone != nil:
 		_, err := s.Gone(ctx, item.Gone.Tenant, item.Gone.URL, time.Time{}, item.Gone.Until)
 		return err
@@ -316,6 +317,23 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 		return err
 	})
 	return errors.Join(err, s.unlink(ctx))
+}
+
+func (s Transfer) importEvent(ctx context.Context, e transfer.Event) error {
+	return s.filed(ctx, func(tx *sql.Tx, files *filing) error {
+		var there bool
+		const query = "SELECT EXISTS (SELECT 1 FROM events WHERE tenant = ? AND name = ? AND id = ?)"
+		if err := tx.QueryRowContext(ctx, query, e.Tenant, e.Function, e.ID).Scan(&there); err != nil || there {
+			return err
+		}
+		k, err := files.keep(execution.Stored{e.Event})
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO events (tenant, name, id, at, event, file, file_bytes) "+
+			"VALUES (?, ?, ?, ?, ?, ?, ?)", e.Tenant, e.Function, e.ID, millis(e.At), k.value, k.file, k.bytes)
+		return err
+	})
 }
 
 func (s Transfer) importJob(ctx context.Context, job execution.Job) error {

@@ -158,7 +158,7 @@ func fill(t *testing.T, s store) {
 			must(t, s.Finish(ctx, name, []byte("answer")))
 		}
 	}
-	must(t, s.KeepEvent(ctx, "t", "f", ended, []byte("event"), now))
+	must(t, s.KeepEvent(ctx, "t", "f", ended, bytes.Repeat([]byte("event"), 100_000), now))
 	_, err := s.Gone(ctx, "t", "http://gone", now, now.Add(time.Hour))
 	must(t, err)
 	must(t, s.Import(ctx, transfer.Item{Document: &transfer.Document{Name: "anchors/1.json", Body: []byte("{}")}}))
