@@ -49,6 +49,8 @@ type followed struct {
 	asked  chan struct{} // closed once it has been asked
 	// questions are those of a command.
 	questions *questions
+	// contents are of answers of a command.
+	contents *contents
 	// The rest belongs to the catalogue's lock.
 	tools   []execution.Tool
 	offers  execution.Offers
@@ -78,6 +80,7 @@ func (c *Catalogue) Replace(ctx context.Context, servers *Servers) {
 		if f == nil {
 			f = &followed{
 				server: server, secret: servers.hidden(&server), asked: make(chan struct{}), questions: newQuestions(),
+				contents: newContents(),
 			}
 			var running context.Context
 			running, f.stop = context.WithCancel(c.running)
@@ -265,7 +268,7 @@ func (c *Catalogue) open(ctx context.Context, f *followed, changed func()) (*sdk
 	}
 	c.done.Add(1)
 	opened := make(chan *sdk.ClientSession, 1)
-	session, err := startSession(ctx, &f.server, f.secret, changed, f.questions, func(err error) {
+	session, err := startSession(ctx, &f.server, f.secret, changed, f.questions, f.contents, func(err error) {
 		defer c.done.Done()
 		c.lost(f, <-opened, err)
 		changed()
@@ -319,7 +322,7 @@ func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessag
 		return nil, errors.New(cmp.Or(problem, notYet))
 	}
 	late := fmt.Errorf("the server of %s has not answered in time", namespace)
-	result, err := callOver(ctx, &f.server, session, f.questions, name, params, f.secret)
+	result, err := callOver(ctx, &f.server, session, f.questions, f.contents, name, params, f.secret)
 	asked := (*toolinput.Request)(nil)
 	switch refusal := refusalOf(err, f.secret); {
 	case err == nil:

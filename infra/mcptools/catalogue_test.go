@@ -56,7 +56,7 @@ func serveChanging(t *testing.T) *changing {
 	return c
 }
 
-func listed(t *testing.T, entries string) *mcptools.Servers {
+func listed(t testing.TB, entries string) *mcptools.Servers {
 	t.Helper()
 	list, err := mcptools.Parse([]byte(entries))
 	if err != nil {
@@ -70,7 +70,7 @@ func listed(t *testing.T, entries string) *mcptools.Servers {
 }
 
 // until waits for the catalogue to have exactly these tools.
-func until(t *testing.T, c *mcptools.Catalogue, want ...string) {
+func until(t testing.TB, c *mcptools.Catalogue, want ...string) {
 	t.Helper()
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()

@@ -190,7 +190,7 @@ func hide(text, secret string) string {
 
 // value returns a guest's value for a tool's result: its structured content, or its text, decoded if it is a JSON
 // object or list, or the list of its content. A failure is an error with the text.
-func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
+func value(result *sdk.CallToolResult, contents *contents, secret string) (json.RawMessage, error) {
 	var texts []string
 	for _, c := range result.Content {
 		if t, ok := c.(*sdk.TextContent); ok {
@@ -198,6 +198,10 @@ func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
 		}
 	}
 	text := strings.Join(texts, "\n")
+	content, err := contents.take(result.StructuredContent)
+	if err != nil {
+		return nil, err
+	}
 	if result.IsError {
 		if text == "" {
 			text = "the tool failed"
@@ -206,8 +210,8 @@ func value(result *sdk.CallToolResult, secret string) (json.RawMessage, error) {
 	}
 	var v any
 	switch structured := len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text)); {
-	case result.StructuredContent != nil:
-		v = result.StructuredContent
+	case content != nil:
+		v = content
 	case len(texts) < len(result.Content):
 		v = result.Content
 	case structured:

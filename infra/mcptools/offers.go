@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -46,8 +47,8 @@ func offered(caps *sdk.ServerCapabilities, method string) bool {
 // callOver calls a tool over a session with a server, or the method of the protocol that it is named after. The value
 // does not show the secret.
 func callOver(
-	ctx context.Context, server *Server, session *sdk.ClientSession, q *questions, name string, params json.RawMessage,
-	secret string,
+	ctx context.Context, server *Server, session *sdk.ClientSession, q *questions, contents *contents, name string,
+	params json.RawMessage, secret string,
 ) (json.RawMessage, error) {
 	if name == execution.AnyMethod {
 		return nil, &refusedError{"the server can be reached again: run the code again"}
@@ -57,7 +58,7 @@ func callOver(
 		if err != nil {
 			return nil, err
 		}
-		return value(result, secret)
+		return value(result, contents, secret)
 	}
 	var given struct {
 		URI       string            `json:"uri"`
@@ -241,7 +242,14 @@ func (c *Catalogue) Offers() (all []execution.Offers) {
 
 // hiddenJSON returns a value as JSON in which a secret is replaced.
 func hiddenJSON(v any, secret string) (json.RawMessage, error) {
-	out, err := json.Marshal(v)
+	var out []byte
+	var err error
+	if raw, ok := v.(json.RawMessage); ok { // with the secret as the text of the answer would have it
+		out, err = jsontext.AppendFormat(make([]byte, 0, len(raw)), raw, jsontext.AllowDuplicateNames(true),
+			jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(secret == ""))
+	} else {
+		out, err = json.Marshal(v)
+	}
 	if err != nil {
 		return nil, &refusedError{"the answer is no JSON"}
 	}

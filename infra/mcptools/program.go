@@ -100,9 +100,10 @@ func startProblem(err error) string {
 }
 
 // transport returns the transport over the standard input and output of the process.
-func (p *program) transport() sdk.Transport {
+func (p *program) transport(c *contents) sdk.Transport {
 	return &sdk.IOTransport{
-		Reader: &boundedReader{file: p.stdout}, Writer: promptWriter{p.stdin}, MaxLineLength: maxAnswer,
+		Reader: newRawReader(&boundedReader{file: p.stdout}, c), Writer: promptWriter{p.stdin},
+		MaxLineLength: maxAnswer,
 	}
 }
 
@@ -208,13 +209,14 @@ func (w promptWriter) Write(p []byte) (int, error) {
 // startSession starts the command of a server and opens a session with it. ctx bounds the opening only. ended is called
 // when the process has ended, however that comes about.
 func startSession(
-	ctx context.Context, server *Server, secret string, changed func(), q *questions, ended func(error),
+	ctx context.Context, server *Server, secret string, changed func(), q *questions, contents *contents,
+	ended func(error),
 ) (*sdk.ClientSession, error) {
 	p, err := start(server, secret)
 	if err != nil {
 		return nil, err
 	}
-	session, err := newClient(changed, q).Connect(ctx, p.transport(), nil)
+	session, err := newClient(changed, q).Connect(ctx, p.transport(contents), nil)
 	if err != nil {
 		p.endsWithin(goodbye / 10) // its end, if there is one, says more than the end of its output
 		err = p.failure(server, connectError(ctx, server, err))

@@ -81,8 +81,19 @@ func serveAs(kind string) int {
 		func(context.Context, *sdk.CallToolRequest, none) (*sdk.CallToolResult, any, error) {
 			return nil, nil, fmt.Errorf("no row, and %s", os.Getenv("TOKEN"))
 		})
+	sdk.AddTool(s, &sdk.Tool{Name: "content"},
+		func(_ context.Context, _ *sdk.CallToolRequest, in content) (*sdk.CallToolResult, any, error) {
+			list := strings.Repeat(","+in.Of, max(in.Times, 1))[1:]
+			return &sdk.CallToolResult{StructuredContent: json.RawMessage(`{"list":[` + list + `]}`)}, nil, nil
+		})
 	_ = s.Run(context.Background(), &sdk.StdioTransport{})
 	return 0
+}
+
+// content is what the tool of that name returns: so many of a JSON value.
+type content struct {
+	Of    string `json:"of"`
+	Times int    `json:"times"`
 }
 
 // stay waits until the process is ended from outside. Without cgo, the runtime would report a select without cases as a
@@ -90,7 +101,7 @@ func serveAs(kind string) int {
 func stay() { <-time.After(time.Hour) }
 
 // local opens a catalogue with a server of the test binary.
-func local(t *testing.T, kind, more string) *mcptools.Catalogue {
+func local(t testing.TB, kind, more string) *mcptools.Catalogue {
 	t.Helper()
 	entry := fmt.Sprintf(`[{"namespace":"a","command":%q,"args":["server",%q]%s}]`, os.Args[0], kind, more)
 	listed(t, entry)
@@ -113,7 +124,12 @@ func local(t *testing.T, kind, more string) *mcptools.Catalogue {
 
 func called(t *testing.T, c *mcptools.Catalogue, tool string) string {
 	t.Helper()
-	value, err := c.Call(t.Context(), "a:"+tool, json.RawMessage("{}"))
+	return calledWith(t, c, tool, "{}")
+}
+
+func calledWith(t testing.TB, c *mcptools.Catalogue, tool, params string) string {
+	t.Helper()
+	value, err := c.Call(t.Context(), "a:"+tool, json.RawMessage(params))
 	if err != nil {
 		return err.Error()
 	}
@@ -141,7 +157,7 @@ func TestProgram(t *testing.T) {
 	t.Setenv("MCPTOOLS_NAMED", "yes")
 	t.Setenv("MCPTOOLS_OTHER", "no")
 	c := local(t, "with tools", `,"env":["MCPTOOLS_NAMED","MCPTOOLS_ABSENT"],"secret":"TOKEN"`)
-	until(t, c, "a:die", "a:environment", "a:fail", "a:group", "a:wait")
+	until(t, c, "a:content", "a:die", "a:environment", "a:fail", "a:group", "a:wait")
 	for _, tool := range c.Tools() {
 		if tool.Via != "caller" {
 			t.Errorf("%+v is not called by the gateway", tool)
@@ -162,6 +178,63 @@ func TestProgram(t *testing.T) {
 	if err := c.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// The structured content of a result arrives as the server wrote it, whatever its size, but never with the secret.
+func TestProgramContent(t *testing.T) {
+	t.Parallel()
+	c := local(t, "with tools", `,"secret":"TOKEN"`)
+	for _, times := range []int{1, 100_000} {
+		for of, want := range map[string]string{
+			`1`: `1`, `"a\u003cb"`: `"a<b"`, `12345678901234567890.5`: `12345678901234567890.5`, `1e400`: `1e400`,
+			`null`: `null`, `{"a":1,"b":[]}`: `{"a":1,"b":[]}`, `"of-TOKEN"`: `"[secret]"`, `"\u006ff-\u0054OKEN"`: `"[secret]"`,
+			`"é\ud83d\ude00"`: `"é😀"`, `"\ud800"`: `"�"`,
+		} {
+			if times > 1 && len(of) > 12 {
+				times = 30_000
+			}
+			params, err := json.Marshal(content{of, times})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := calledWith(t, c, "content", string(params))
+			if want = `{"list":[` + strings.Repeat(","+want, times)[1:] + `]}`; got != want {
+				t.Errorf("%d times %s: %.200s", times, of, got)
+			}
+		}
+	}
+}
+
+// BenchmarkProgramContent reports the processor time of this process for an answer of 1 MB. A server may write 64 MiB a
+// minute, so it takes -benchtime 40x.
+func BenchmarkProgramContent(b *testing.B) {
+	for _, of := range []string{"0", "{}", `{"a":1}`, `"text of a row"`} {
+		b.Run(of, func(b *testing.B) {
+			c := local(b, "with tools", "")
+			until(b, c, "a:content", "a:die", "a:environment", "a:fail", "a:group", "a:wait")
+			params, err := json.Marshal(content{of, 1e6 / (len(of) + 1)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var total time.Duration
+			for b.Loop() {
+				before := processorTime()
+				if _, err := c.Call(b.Context(), "a:content", params); err != nil {
+					b.Fatal(err)
+				}
+				total += processorTime() - before
+			}
+			b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "own-cpu-ms/op")
+		})
+	}
+}
+
+func processorTime() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 // A command that ends is started again, and its call says what happened.

@@ -128,7 +128,7 @@ func (e *Execution) call(ctx context.Context, server *Server, method string, par
 		if err != nil {
 			return nil, err
 		}
-		result, err := callOver(ctx, server, c.session, c.questions, method, params, e.servers.hidden(server))
+		result, err := callOver(ctx, server, c.session, c.questions, nil, method, params, e.servers.hidden(server))
 		if err == nil {
 			return result, nil
 		}

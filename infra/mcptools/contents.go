@@ -1,0 +1,203 @@
+package mcptools
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A rawReader reads messages, each a line, and puts the structured content of results aside. The SDK would decode it
+// several times, which takes 100 ms for each megabyte, and ends the connection at a number like 1e400. A line of more
+// than maxAnswer bytes is an error.
+type rawReader struct {
+	lines *bufio.Reader
+	io.Closer
+
+	contents   *contents
+	line, rest []byte // rest is what has not been read of the last message
+}
+
+func newRawReader(r io.ReadCloser, c *contents) *rawReader {
+	return &rawReader{lines: bufio.NewReaderSize(r, 64<<10), Closer: r, contents: c}
+}
+
+var errLongLine = errors.New("it writes a longer line than a server is allowed to")
+
+// Read implements io.Reader.
+func (r *rawReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		r.line = r.line[:0]
+		for {
+			part, err := r.lines.ReadSlice('\n')
+			if n := len(r.line) + len(part); n > maxAnswer {
+				return 0, errLongLine
+			} else if n > cap(r.line) {
+				r.line = append(make([]byte, 0, min(4*n, maxAnswer)), r.line...)
+			}
+			r.line = append(r.line, part...)
+			if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			}
+			if err != nil && len(r.line) == 0 {
+				return 0, err
+			}
+			break // a later read returns an error that ended the line
+		}
+		r.rest = r.contents.putAside(r.line)
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	if cap(r.line) > 64<<10 && len(r.rest) == 0 {
+		r.line, r.rest = nil, nil
+	}
+	return n, nil
+}
+
+// mostAside bounds the contents that wait for their calls, in bytes: that of an answer to a call that has ended waits
+// forever. The oldest goes first.
+const mostAside = 8 * maxAnswer
+
+// contents holds structured content between the message that has it and the call that it answers. It is safe for
+// concurrent use.
+type contents struct {
+	mark string // a random text, so that no server names content that is not its own
+
+	mu    sync.Mutex
+	aside map[string]json.RawMessage
+	order []string
+	bytes int
+}
+
+func newContents() *contents {
+	return &contents{mark: rand.Text(), aside: map[string]json.RawMessage{}}
+}
+
+// keep returns a name for the content.
+func (c *contents) keep(content json.RawMessage) string {
+	name := c.mark + rand.Text()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.bytes+len(content) > mostAside {
+		c.drop(c.order[0])
+	}
+	c.aside[name], c.order, c.bytes = content, append(c.order, name), c.bytes+len(content)
+	return name
+}
+
+func (c *contents) drop(name string) {
+	c.bytes -= len(c.aside[name])
+	delete(c.aside, name)
+	c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == name })
+}
+
+// take returns the structured content of a result: what a name of keep stands for, which is forgotten, or what it is
+// given. A nil *contents has kept nothing.
+func (c *contents) take(content any) (any, error) {
+	name, ok := content.(string)
+	if c == nil || !ok || !strings.HasPrefix(name, c.mark) {
+		return content, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept, ok := c.aside[name]
+	if !ok {
+		return nil, &refusedError{"too many long answers came at once: call it again"}
+	}
+	c.drop(name)
+	return kept, nil
+}
+
+// putAside returns a message with a name for the structured content of its result, or the message as it is if it has
+// none. The other content, which repeats it as a text, is left out unless it is that of an error.
+func (c *contents) putAside(message []byte) []byte {
+	const member = "structuredContent"
+	if !bytes.Contains(message, []byte(member)) {
+		return message
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(message), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
+	if !seek(dec, "result") {
+		return message
+	}
+	structured, content, failed, ok := contentOf(dec, member)
+	if !ok || structured.end == 0 || message[structured.from] == 'n' {
+		return message
+	}
+	replace := func(s span, text string) {
+		message = slices.Concat(message[:s.from], []byte(text), message[s.end:])
+	}
+	kept := func() { replace(structured, `"`+c.keep(bytes.Clone(message[structured.from:structured.end]))+`"`) }
+	switch {
+	case content.end == 0 || failed:
+		kept()
+	case content.from < structured.from:
+		kept()
+		replace(content, "[]")
+	default:
+		replace(content, "[]")
+		kept()
+	}
+	return message
+}
+
+// A span is a part of a message; its end is 0 if there is none.
+type span struct{ from, end int }
+
+// contentOf finds the two kinds of content of the result that comes next, and whether that is an error. It is not ok if
+// the result is no object, or has one of them twice.
+func contentOf(dec *jsontext.Decoder, member string) (structured, content span, failed, ok bool) {
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		return
+	}
+	for dec.PeekKind() == '"' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return
+		}
+		name := token.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return
+		}
+		end := int(dec.InputOffset())
+		switch at := (span{end - len(value), end}); {
+		case name == member && structured.end == 0:
+			structured = at
+		case name == "content" && content.end == 0:
+			content = at
+		case name == member, name == "content":
+			return
+		case name == "isError":
+			failed = failed || value.Kind() != 'f'
+		}
+	}
+	return structured, content, failed, dec.PeekKind() == '}'
+}
+
+// seek reads up to the value of a member of the object that comes next. It reports whether there is one.
+func seek(dec *jsontext.Decoder, member string) bool {
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		return false
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		if name.String() == member {
+			return true
+		}
+		if err := dec.SkipValue(); err != nil {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package mcptools
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// A message has the same content with its structured content put aside as without, whatever a server writes.
+func FuzzContents(f *testing.F) {
+	for _, message := range []string{
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"a":[1,"\u003c"]}}}`,
+		`{"result":{"structuredContent":[1],"structuredContent":2}}`, `{"result":[{"structuredContent":1}]}`,
+		`{"structuredContent":1,"result":{"x":{"structuredContent":1}}}`, `{"result":{"structuredContent":null}}`,
+		`{"result":{"structuredContent":"\ud800"}}`, `{"result":{"structuredContent":1`, `{"result":{"structured\u0043ontent":1}}`,
+		"[]", "", `{"result":{"structuredContent":{}},"result":{"structuredContent":7}}`,
+	} {
+		f.Add([]byte(message))
+	}
+	type message struct {
+		Result struct {
+			Content any `json:"structuredContent"`
+		} `json:"result"`
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var before, after message
+		kept := newContents()
+		wrapped := kept.putAside(text)
+		errBefore, errAfter := json.Unmarshal(text, &before), json.Unmarshal(wrapped, &after)
+		if errBefore != nil {
+			return
+		}
+		if errAfter != nil {
+			t.Fatalf("%q became %q: %v", text, wrapped, errAfter)
+		}
+		content, err := kept.take(after.Result.Content)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", text, wrapped, err)
+		}
+		if raw, ok := content.(json.RawMessage); ok {
+			if err := json.Unmarshal(raw, &content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Of a name that is given twice, the content may be that of either.
+		once := bytes.Count(bytes.ToLower(text), []byte(`"structuredcontent"`)) == 1 && bytes.Count(text, []byte(`\`)) == 0
+		once = once && bytes.Count(bytes.ToLower(text), []byte(`"result"`)) == 1
+		if once && (!reflect.DeepEqual(content, before.Result.Content) || len(kept.aside)+len(kept.order)+kept.bytes > 0) {
+			t.Errorf("%q became %q, and %v remains", text, wrapped, kept.aside)
+		}
+	})
+}
+
+// The lines that a reader returns are those that it was given, up to one that is too long.
+func TestRawReader(t *testing.T) {
+	t.Parallel()
+	lines := "\n" + strings.Repeat("x", 100_000) + "\n" + `{"a":1}` + "\nlast"
+	r := newRawReader(io.NopCloser(strings.NewReader(lines)), newContents())
+	var got bytes.Buffer
+	if _, err := io.CopyBuffer(&got, struct{ io.Reader }{r}, make([]byte, 7)); err != nil || got.String() != lines {
+		t.Errorf("%d of %d bytes, %v", got.Len(), len(lines), err)
+	}
+	r = newRawReader(io.NopCloser(strings.NewReader("first\n"+strings.Repeat("x", maxAnswer)+"\n")), newContents())
+	if got, err := io.ReadAll(r); string(got) != "first\n" || err != errLongLine {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// What no call takes makes room for later contents.
+func TestContentsAreBounded(t *testing.T) {
+	t.Parallel()
+	kept := newContents()
+	large := make(json.RawMessage, mostAside/3)
+	first := kept.keep(large)
+	for range 3 {
+		kept.keep(large)
+	}
+	if _, err := kept.take(first); err == nil || len(kept.aside) != 3 || kept.bytes != 3*len(large) {
+		t.Errorf("%d contents of %d bytes are kept, %v", len(kept.aside), kept.bytes, err)
+	}
+	if got, err := kept.take("another text"); got != "another text" || err != nil {
+		t.Error(got, err)
+	}
+}
