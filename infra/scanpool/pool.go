@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -159,7 +160,10 @@ func (p *Pool) drop(w *worker, why error) {
 	p.mu.Unlock()
 	w.kill()
 	if !errors.Is(why, context.Canceled) {
-		p.cfg.Logger.Warn("scan worker stopped", "why", why, "said", w.said())
+		said := w.said()
+		first, _, _ := strings.Cut(said, "\n")
+		p.cfg.Logger.Warn("scan worker stopped", "why", why, "said", first)
+		p.cfg.Logger.Debug("a stopped scan worker said", "text", said) // a stack of 2 KiB
 	}
 }
 
