@@ -15,7 +15,8 @@ func FuzzContents(f *testing.F) {
 		`{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"a":[1,"\u003c"]}}}`,
 		`{"result":{"structuredContent":[1],"structuredContent":2}}`, `{"result":[{"structuredContent":1}]}`,
 		`{"structuredContent":1,"result":{"x":{"structuredContent":1}}}`, `{"result":{"structuredContent":null}}`,
-		`{"result":{"structuredContent":"\ud800"}}`, `{"result":{"structuredContent":1`, `{"result":{"structured\u0043ontent":1}}`,
+		`{"result":{"structuredContent":"\ud800"}}`, `{"result":{"structuredContent":1`,
+		`{"result":{"structured\u0043ontent":1}}`,
 		"[]", "", `{"result":{"structuredContent":{}},"result":{"structuredContent":7}}`,
 	} {
 		f.Add([]byte(message))
