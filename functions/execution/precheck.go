@@ -181,8 +181,8 @@ func plainName(quoted []byte) string {
 }
 
 // memberNames holds the hashes of the names of all objects of a body in a growing table, at a sixteenth of the cost of
-// a map. Two names with the same hash are taken for duplicates: a decoder then compares the names themselves. The seed
-// is random, so a body cannot be made to have many.
+// a map. Two names with the same hash are taken for duplicates, which the callers confirm. The seed is random, so a
+// body cannot be made to have many.
 type memberNames struct {
 	seed  maphash.Seed
 	slots []uint64 // 0 means none
@@ -197,7 +197,7 @@ func newMemberNames() memberNames {
 func (m *memberNames) add(name []byte, object uint32) bool {
 	if 2*m.n >= len(m.slots) {
 		old := m.slots
-		m.slots = make([]uint64, 4*len(old))
+		m.slots = make([]uint64, 2*len(old))
 		for _, hash := range old {
 			if hash != 0 {
 				at, _ := m.find(hash)
