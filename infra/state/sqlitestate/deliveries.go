@@ -126,18 +126,10 @@ const keptEvents = 100
 // function, and the oldest of the tenant above its quota.
 func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, event []byte, at time.Time) error {
 	err := s.filed(ctx, func(tx *sql.Tx, files *filing) error {
-		k, err := files.keep(execution.Stored{event})
-		if err != nil {
+		if err := putEvent(ctx, tx, files, tenant, function, id, event, at); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO events (tenant, name, id, at, event, file, file_bytes)
-			VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (tenant, name, id) DO UPDATE SET at = excluded.at, event = excluded.event, file = excluded.file,
-			file_bytes = excluded.file_bytes`, tenant, function, id, millis(at), k.value, k.file, k.bytes)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM events WHERE tenant = ?1 AND name = ?2 AND id NOT IN
+		_, err := tx.ExecContext(ctx, `DELETE FROM events WHERE tenant = ?1 AND name = ?2 AND id NOT IN
 			(SELECT id FROM events WHERE tenant = ?1 AND name = ?2 ORDER BY at DESC, rowid DESC LIMIT ?3)`,
 			tenant, function, keptEvents)
 		if err != nil {
@@ -152,6 +144,21 @@ func (s *Store) KeepEvent(ctx context.Context, tenant, function, id string, even
 		_ = s.unlink(ctx) // of an older event; the next Prune tries again
 	}
 	return nil
+}
+
+// putEvent stores an event, or replaces it.
+func putEvent(
+	ctx context.Context, tx *sql.Tx, files *filing, tenant, function, id string, event []byte, at time.Time,
+) error {
+	k, err := files.keep(execution.Stored{event})
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO events (tenant, name, id, at, event, file, file_bytes)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, name, id) DO UPDATE SET at = excluded.at, event = excluded.event, file = excluded.file,
+		file_bytes = excluded.file_bytes`, tenant, function, id, millis(at), k.value, k.file, k.bytes)
+	return err
 }
 
 // Event returns a stored event, or execution.ErrNotFound.

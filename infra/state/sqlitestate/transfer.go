@@ -326,13 +326,7 @@ func (s Transfer) importEvent(ctx context.Context, e transfer.Event) error {
 		if err := tx.QueryRowContext(ctx, query, e.Tenant, e.Function, e.ID).Scan(&there); err != nil || there {
 			return err
 		}
-		k, err := files.keep(execution.Stored{e.Event})
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO events (tenant, name, id, at, event, file, file_bytes) "+
-			"VALUES (?, ?, ?, ?, ?, ?, ?)", e.Tenant, e.Function, e.ID, millis(e.At), k.value, k.file, k.bytes)
-		return err
+		return putEvent(ctx, tx, files, e.Tenant, e.Function, e.ID, e.Event, e.At)
 	})
 }
 
