@@ -151,6 +151,16 @@ func (v *value) isOptions() bool { return v != nil && v.kind == kindObject }
 // isOutside reports whether an expression is what the caller passes in: a name that neither the code nor the host
 // defines, or a member of one.
 func (h *host) isOutside(e js.IExpr) bool {
+	v := variableOf(e)
+	if v == nil || v.Decl != js.NoDecl {
+		return false
+	}
+	name := string(v.Data)
+	return h.standsFor(name) == nil && h.program.imports[name] == nil
+}
+
+// variableOf returns the variable of an expression that is one, or a member of one; nil for any other.
+func variableOf(e js.IExpr) *js.Var {
 	for range maxCommandArgs {
 		switch x := e.(type) {
 		case *js.GroupExpr:
@@ -160,14 +170,12 @@ func (h *host) isOutside(e js.IExpr) bool {
 		case *js.IndexExpr:
 			e = x.X
 		case *js.Var:
-			v := resolved(x)
-			name := string(v.Data)
-			return v.Decl == js.NoDecl && h.standsFor(name) == nil && h.program.imports[name] == nil
+			return resolved(x)
 		default:
-			return false
+			return nil
 		}
 	}
-	return false
+	return nil
 }
 
 // arrives reports whether the last of some arguments holds what the caller passes in, or what the code awaits.
@@ -208,20 +216,6 @@ func (h *host) isGiven(e js.IExpr) bool {
 	if h.isOutside(e) {
 		return true
 	}
-	for range maxCommandArgs {
-		switch x := e.(type) {
-		case *js.GroupExpr:
-			e = x.X
-		case *js.DotExpr:
-			e = x.X
-		case *js.IndexExpr:
-			e = x.X
-		case *js.Var:
-			info := h.program.vars[resolved(x)]
-			return info != nil && info.given
-		default:
-			return false
-		}
-	}
-	return false
+	info := h.program.vars[variableOf(e)]
+	return info != nil && info.given
 }
