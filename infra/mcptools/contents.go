@@ -15,8 +15,8 @@ import (
 )
 
 // A rawReader reads messages, each a line, and puts the structured content of results aside. The SDK would decode it
-// several times, which takes 100 ms for each megabyte, and ends the connection at a number like 1e400. A line of more
-// than maxAnswer bytes is an error.
+// several times, which takes up to 160 ms for each megabyte, and ends the connection at a number like 1e400. A line of
+// more than maxAnswer bytes is an error.
 type rawReader struct {
 	lines *bufio.Reader
 	io.Closer
@@ -118,86 +118,87 @@ func (c *contents) take(content any) (any, error) {
 // putAside returns a message with a name for the structured content of its result, or the message as it is if it has
 // none. The other content, which repeats it as a text, is left out unless it is that of an error.
 func (c *contents) putAside(message []byte) []byte {
-	const member = "structuredContent"
-	if !bytes.Contains(message, []byte(member)) {
+	if !bytes.Contains(message, []byte(structuredContent)) {
 		return message
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(message), jsontext.AllowDuplicateNames(true),
-		jsontext.AllowInvalidUTF8(true))
-	if !seek(dec, "result") {
+	found, err := partsOf(message)
+	if err != nil || found.structured.end == 0 || message[found.structured.from] == 'n' {
 		return message
 	}
-	structured, content, failed, ok := contentOf(dec, member)
-	if !ok || structured.end == 0 || message[structured.from] == 'n' {
-		return message
+	name := c.keep(bytes.Clone(message[found.structured.from:found.structured.end]))
+	changes := []change{{found.structured, `"` + name + `"`}}
+	if found.content.end > 0 && !found.failed {
+		changes = append(changes, change{found.content, "[]"})
 	}
-	replace := func(s span, text string) {
-		message = slices.Concat(message[:s.from], []byte(text), message[s.end:])
-	}
-	kept := func() { replace(structured, `"`+c.keep(bytes.Clone(message[structured.from:structured.end]))+`"`) }
-	switch {
-	case content.end == 0 || failed:
-		kept()
-	case content.from < structured.from:
-		kept()
-		replace(content, "[]")
-	default:
-		replace(content, "[]")
-		kept()
+	slices.SortFunc(changes, func(a, b change) int { return b.from - a.from }) // the last part first
+	for _, change := range changes {
+		message = slices.Concat(message[:change.from], []byte(change.text), message[change.end:])
 	}
 	return message
 }
 
+const structuredContent = "structuredContent"
+
 // A span is a part of a message; its end is 0 if there is none.
 type span struct{ from, end int }
 
-// contentOf finds the two kinds of content of the result that comes next, and whether that is an error. It is not ok if
-// the result is no object, or has one of them twice.
-func contentOf(dec *jsontext.Decoder, member string) (structured, content span, failed, ok bool) {
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
-		return
-	}
-	for dec.PeekKind() == '"' {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return
-		}
-		name := token.String()
-		value, err := dec.ReadValue()
-		if err != nil {
-			return
-		}
-		end := int(dec.InputOffset())
-		switch at := (span{end - len(value), end}); {
-		case name == member && structured.end == 0:
-			structured = at
-		case name == "content" && content.end == 0:
-			content = at
-		case name == member, name == "content":
-			return
-		case name == "isError":
-			failed = failed || value.Kind() != 'f'
-		}
-	}
-	return structured, content, failed, dec.PeekKind() == '}'
+// A change is a part of a message, and what takes its place.
+type change struct {
+	span
+	text string
 }
 
-// seek reads up to the value of a member of the object that comes next. It reports whether there is one.
-func seek(dec *jsontext.Decoder, member string) bool {
+// parts are the two kinds of content of a result, and whether that is an error.
+type parts struct {
+	structured, content span
+	failed              bool
+}
+
+// partsOf finds the parts of the result of a message. It returns an error for one of them twice.
+func partsOf(message []byte) (found parts, err error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(message), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
+	err = eachMember(dec, func(name string) error {
+		if name != "result" {
+			return dec.SkipValue()
+		}
+		return eachMember(dec, func(name string) error {
+			value, err := dec.ReadValue()
+			if err != nil {
+				return err
+			}
+			end := int(dec.InputOffset())
+			part := map[string]*span{structuredContent: &found.structured, "content": &found.content}[name]
+			switch {
+			case part != nil && part.end > 0:
+				return jsontext.ErrDuplicateName
+			case part != nil:
+				*part = span{end - len(value), end}
+			case name == "isError":
+				found.failed = found.failed || value.Kind() != 'f'
+			}
+			return nil
+		})
+	})
+	return found, err
+}
+
+var errNoObject = errors.New("it is no object")
+
+// eachMember reads the object that comes next. It calls fn with each name; fn reads the value.
+func eachMember(dec *jsontext.Decoder, fn func(name string) error) error {
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
-		return false
+		return errors.Join(errNoObject, err)
 	}
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return false
+			return err
 		}
-		if name.String() == member {
-			return true
-		}
-		if err := dec.SkipValue(); err != nil {
-			return false
+		if err := fn(name.String()); err != nil {
+			return err
 		}
 	}
-	return false
+	_, err := dec.ReadToken()
+	return err
 }
