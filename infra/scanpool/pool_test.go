@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -103,10 +104,15 @@ func TestKilled(t *testing.T) {
 		processor time.Duration
 	}{{"spin", 50 * time.Millisecond}, {"sleep", 10 * time.Millisecond}, {"die", ample}, {"fill", ample},
 		{"long", ample}} {
-		p := pool(t, scanpool.Config{Workers: 1, MaxAnswer: 1 << 20})
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		p := pool(t, scanpool.Config{Workers: 1, MaxAnswer: 1 << 20, Logger: logger})
 		_, err := p.Do(t.Context(), []byte(c.task), c.processor)
 		if !errors.Is(err, scanpool.ErrKilled) {
 			t.Errorf("%s: %v", c.task, err)
+		}
+		if !strings.Contains(log.String(), "scan worker stopped") || log.Len() > 500 { // a stack has 2 KiB
+			t.Errorf("%s: the log has %s", c.task, log.String())
 		}
 		if got, err := p.Do(t.Context(), []byte("x"), ample); err != nil || string(got) != "done x" {
 			t.Errorf("after %s: %s %v", c.task, got, err)
