@@ -34,13 +34,13 @@ func Builds() []Build {
 			// quickjs-ng's own release for WASI, as go-quickjs-wasi-reactor v0.15.1 carries it.
 			Name: "quickjs-ng-0.15.1", wasm: quickjswasi.QuickJSWASM,
 			sha256:    "718f30dac3b2b42f2ab18d622f8ca11139e193e40f941519165710e4a9b168a3",
-			rewritten: "4ad80e1c94eb81468a1f1b34883597c17de16344b7523e59c9b5a2d87e090407",
+			rewritten: "32c894bdbec7d87b19fab5906e8952f7fead94acfc0e07798ecd7ae715637432",
 		},
 		{
 			// The build that github.com/fastschema/qjs v0.0.6 embeds.
 			Name: "quickjs-ng-0.10.1", wasm: qjsModule,
 			sha256:    "88fcbeead33cca3ec8394feb0fb3eec8047ec9ac5062aba7a63799cee11989b7",
-			rewritten: "d189f8846a0d25429e993c56e098fdd32c039be011886fcf6532aaeeca1d475d",
+			rewritten: "8669567acde2d073b8de892d2f3d33ce1092958589b8d99db36f43c91486651e",
 		},
 	}
 }

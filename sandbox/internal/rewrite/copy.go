@@ -30,6 +30,8 @@ func (w *rewriter) code() ([]byte, error) {
 			body, added[addedEscape] = w.escapeBody(), body
 		case w.dates.function:
 			body, added[addedDate] = w.dates.body(w), body
+		case w.dates.setField:
+			body, added[addedField] = w.dates.fieldBody(w), body
 		case w.arrays.remove:
 			body, added[addedRemove] = w.removeBody(), body
 		case w.arrays.move:

@@ -12,13 +12,28 @@ import "github.com/airlock-run/airlock/sandbox/internal/wasm"
 //			result = js_Date_parse(ctx, this, argc, &text)
 //		}
 //		if there is no result, or it is NaN { result = hostCall(ctx, text, Dated, null) }
+//
+// Its set_date_field, behind setHours and the like, returns NaN for a number that is not finite and leaves the date as
+// it was. Another added function makes the date invalid then:
+//
+//	setField(ctx, this, argc, argv, field):
+//		before = js_date_getTime(ctx, this, 0, argv)
+//		result = set_date_field(ctx, this, argc, argv, field)
+//		if result is NaN, and before is not or the field is the year { js_date_setTime(ctx, this, 1, &NaN) }
 
 // Dated is set in the argument count of a host call that date makes. It returns the milliseconds of the date as a
 // number.
 const Dated = 1 << 28
 
-// dateFacts are js_Date_parse(ctx, this, argc, argv) value and JS_ToString(ctx, value) value.
-type dateFacts struct{ function, text uint64 }
+// dateFacts are js_Date_parse(ctx, this, argc, argv) value, JS_ToString(ctx, value) value and, with the type of the
+// first, js_date_getTime and js_date_setTime; and set_date_field(ctx, this, argc, argv, field) value.
+type dateFacts struct{ function, text, getTime, setTime, setField uint64 }
+
+const (
+	typeField = "iliii"
+	// In the number of a field, these bits are that of its first part. That of the year is zero.
+	firstPart = 15 << 8
+)
 
 // What a text in the format of the standard looks like in a JSString, in whose length the highest bit is set if a
 // character takes two bytes.
@@ -40,12 +55,40 @@ const (
 )
 
 func (f *finder) dates() dateFacts {
-	function, _ := f.named("js_Date_parse", typeFunction, "l")
-	text, _ := f.named("JS_ToString", "il", "l")
-	if function == unknown || text == unknown {
-		return dateFacts{unknown, unknown}
+	x := dateFacts{setField: unknown}
+	x.function, _ = f.named("js_Date_parse", typeFunction, "l")
+	x.text, _ = f.named("JS_ToString", "il", "l")
+	if x.function == unknown || x.text == unknown {
+		x.function = unknown
 	}
-	return dateFacts{function, text}
+	x.getTime, _ = f.named("js_date_getTime", typeFunction, "l")
+	x.setTime, _ = f.named("js_date_setTime", typeFunction, "l")
+	if x.getTime != unknown && x.setTime != unknown {
+		x.setField, _ = f.named("set_date_field", typeField, "l")
+	}
+	return x
+}
+
+// fieldBody returns the code that stands before set_date_field. An argument gives its place to NaN for the time of the
+// call of js_date_setTime.
+func (d dateFacts) fieldBody(w *rewriter) []byte {
+	const ctx, this, argc, argv, field, before, result, given = 0, 1, 2, 3, 4, 5, 6, 7
+	a := w.assemble().declare(3, wasm.TypeI64)
+	a.get(ctx).get(this).i32(0).get(argv).original(d.getTime).set(before)
+	a.hasTag(before, tagException)
+	a.ifThen().get(before).op(wasm.Return, wasm.End)
+	a.get(ctx).get(this).get(argc).get(argv).get(field).call(w.added(addedField)).set(result)
+	a.get(result).i64(notANumber).op(wasm.I64Eq)
+	a.get(argc).i32(0).op(wasm.I32Ne, wasm.I32And)
+	a.get(before).i64(notANumber).op(wasm.I64Eq, wasm.I32Eqz)
+	a.get(field).i32(firstPart).op(wasm.I32And, wasm.I32Eqz, wasm.I32Or, wasm.I32And)
+	a.ifThen()
+	a.get(argv).load64(0).set(given)
+	a.get(argv).i64(notANumber).store64(0)
+	a.get(ctx).get(this).i32(1).get(argv).original(d.setTime).set(result)
+	a.get(argv).get(given).store64(0)
+	a.op(wasm.End)
+	return a.get(result).end()
 }
 
 // body returns the code that stands before js_Date_parse.

@@ -16,7 +16,8 @@
 //   - The parser notes the position of every expression (positions.go), the host words the stacks of errors
 //     (backtrace.go), and it receives unhandled rejections (rejections.go).
 //   - Errors of properties name the property (keys.go).
-//   - The host reads dates that are not in the format of the standard (dates.go).
+//   - The host reads dates that are not in the format of the standard, and numbers that are not finite make dates
+//     invalid (dates.go).
 //   - Repetitions of regular expressions forget what the groups in them captured (captures.go).
 //   - A new name or message of an error changes its stack (titles.go).
 //   - Calls take as many arguments as in other engines, and strings spread into objects (quirks.go).

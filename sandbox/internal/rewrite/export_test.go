@@ -43,7 +43,7 @@ func Mended(wasmBytes []byte) (int, error) {
 	m := x.mend
 	for _, function := range []uint64{m.push.function, m.sort.function, m.escape.function, m.hash.function,
 		m.stack.function, x.arrays.move, x.arrays.remove, x.titles.set, x.titles.define, x.dates.function,
-		x.groups.term} {
+		x.dates.setField, x.groups.term} {
 		if function != unknown {
 			found++
 		}
@@ -67,7 +67,7 @@ func noEngine(wasmBytes []byte, interpreter uint64) ([]byte, error) {
 	x.mend = mendFacts{push: pushFacts{function: none}, sort: sortFacts{function: none}, escape: escapeFacts{none, none},
 		hash: hashFacts{function: none}}
 	x.arrays = arrayFacts{move: none, remove: none}
-	x.dates = dateFacts{none, none}
+	x.dates = dateFacts{function: none, setField: none}
 	x.groups = captureFacts{term: none}
 	out, _, err := Module(wasmBytes, x, 0)
 	return out, err

@@ -138,6 +138,7 @@ const (
 	addedTitleSet
 	addedTitleDefine
 	addedDate
+	addedField
 	addedGroup
 	addedCount
 )
@@ -163,6 +164,7 @@ var addedSignatures = [addedCount]string{
 	addedTitleSet:    signature(typeSet, "i"),
 	addedTitleDefine: signature(typeDefine, "i"),
 	addedDate:        signature(typeFunction, "l"),
+	addedField:       signature(typeField, "l"),
 	addedGroup:       signature("ii", "i"),
 	addedMove:        signature(typeMove, "i"),
 	addedRemove:      signature(typeRemove, "i"),
