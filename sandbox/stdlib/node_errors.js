@@ -8,12 +8,14 @@
     const { stack } = e;
     if (p.startsWith(code, 'ERR_') && typeof stack === 'string' && p.startsWith(stack, name)) define(e, 'stack', `${name} [${code}]${p.slice(stack, name.length)}`);
   };
+  const { toString } = { toString() { return `${this.name} [${this.code}]: ${this.message}`; } };
   // nodeError returns an error whose code is set as in Node: as a property and in the stack, but not in the name.
   internal.nodeError = (Base, code, message) => {
     const e = new Base(message);
     internal.showCode(e, Base.name, code);
     define(e, 'code', code);
     p.defineProperty(e, 'code', { __proto__: null, enumerable: true });
+    if (p.startsWith(code, 'ERR_')) define(e, 'toString', toString);
     return e;
   };
 

@@ -250,7 +250,7 @@
   EventEmitter.defaultMaxListeners = 10;
   Object.assign(EventEmitter, {
     EventEmitter, once, on, errorMonitor, captureRejectionSymbol: captureRejection, captureRejections: false, usingDomains: false,
-    listenerCount: (emitter, type) => emitter.listenerCount(type),
+    listenerCount: (emitter, type) => (typeof emitter.listenerCount === 'function' ? emitter.listenerCount(type) : listOf(emitter, type).length),
     getEventListeners: (emitter, type) => typeof emitter.listeners === 'function' ? emitter.listeners(type) : internal.eventListeners(emitter, type),
     getMaxListeners: (emitter) => emitter.getMaxListeners?.() ?? 10,
     setMaxListeners: (n = 10, ...emitters) => { for (const e of emitters) e.setMaxListeners?.(n); if (emitters.length === 0) EventEmitter.defaultMaxListeners = n; },
