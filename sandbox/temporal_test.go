@@ -57,21 +57,25 @@ func TestTemporal(t *testing.T) {
 	}
 }
 
-// TestTemporalIsOfTheLock checks that the bundle was made again after a change of the lock.
-func TestTemporalIsOfTheLock(t *testing.T) {
+// TestBundlesAreOfTheLock checks that the bundles were made again after a change of the lock.
+func TestBundlesAreOfTheLock(t *testing.T) {
 	lock, err := os.ReadFile(filepath.Join("stdlib", "bundle", "package-lock.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bundle, err := os.ReadFile(filepath.Join("stdlib", "temporal_bundle.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, pinned, _ := strings.Cut(string(bundle), "// temporal-polyfill ")
-	pinned, _, _ = strings.Cut(pinned, "\n")
-	version, integrity, ok := strings.Cut(pinned, " ")
-	if !ok || !strings.Contains(string(lock), `"version": "`+version+`"`) ||
-		!strings.Contains(string(lock), `"integrity": "`+integrity+`"`) {
-		t.Errorf("temporal_bundle.js is of %q, which the lock does not pin; run go run ./sandbox/stdlib/bundle", pinned)
+	for file, name := range map[string]string{
+		"temporal_bundle.js": "temporal-polyfill", "streams_bundle.js": "readable-stream",
+	} {
+		bundle, err := os.ReadFile(filepath.Join("stdlib", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, pinned, _ := strings.Cut(string(bundle), "// "+name+" ")
+		pinned, _, _ = strings.Cut(pinned, "\n")
+		version, integrity, ok := strings.Cut(pinned, " ")
+		if !ok || !strings.Contains(string(lock), `"version": "`+version+`"`) ||
+			!strings.Contains(string(lock), `"integrity": "`+integrity+`"`) {
+			t.Errorf("%s is of %q, which the lock does not pin; run go run ./sandbox/stdlib/bundle", file, pinned)
+		}
 	}
 }

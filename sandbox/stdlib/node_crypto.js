@@ -3,7 +3,7 @@
   'use strict';
   const { modules, nodeError } = internal;
   const { Buffer } = modules.buffer;
-  const { Transform } = modules.stream;
+  const { LazyTransform: Transform } = internal.nodeStream; // most hashes and ciphers are never used as streams
 
   const bytes = (v, name, encoding) => {
     if (typeof v === 'string') return Buffer.from(v, encoding === 'buffer' ? 'utf8' : encoding);

@@ -33,7 +33,7 @@
   class ClientRequest extends Writable {
     #controller = new AbortController(); #parts = []; #timer; #headers = new Map();
     constructor(protocol, input, options, done) {
-      super();
+      super({ autoDestroy: false });
       if (typeof input === 'string') input = new URL(input);
       if (input instanceof URL) options = { ...modules.url.urlToHttpOptions(input), ...typeof options === 'object' ? options : undefined };
       else { if (typeof options === 'function') done = options; options = { ...input }; }
@@ -124,11 +124,7 @@
   internal.define(Agent.prototype, 'getName', function getName(options = {}) { return `${options.host || 'localhost'}:${options.port || ''}:${options.localAddress || ''}`; });
   const make = (protocol, name) => {
     const Server = internal.server(name === 'http');
-    const request = (input, options, done) => {
-      const r = new ClientRequest(protocol, input, options, done);
-      r._autoDestroy = false;
-      return r;
-    };
+    const request = (input, options, done) => new ClientRequest(protocol, input, options, done);
     return {
       request, get: (input, options, done) => request(input, options, done).end(),
       Agent, globalAgent: new Agent({ keepAlive: true }), STATUS_CODES, METHODS, IncomingMessage, ClientRequest, createServer: (options, listener) => new Server(options, listener), Server, maxHeaderSize: 65536,

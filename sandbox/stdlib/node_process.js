@@ -133,17 +133,12 @@
     };
     writes[writes.length] = write;
     return Object.assign(Object.create(EventEmitter.prototype), {
-      writable: true, fd: isError ? 2 : 1, cork() {}, uncork() {},
+      fd: isError ? 2 : 1,
       write(chunk, encoding, done) {
         write(chunk, encoding);
         const written = typeof encoding === 'function' ? encoding : done;
         if (typeof written === 'function') process.nextTick(written);
         return true;
-      },
-      end(chunk, encoding, done) {
-        const ended = [chunk, encoding, done].find((v) => typeof v === 'function');
-        if (chunk !== undefined && chunk !== null && chunk !== ended) this.write(chunk);
-        if (ended !== undefined) process.nextTick(ended);
       },
     });
   };

@@ -1,366 +1,201 @@
-// Node's streams: Readable, Writable, Duplex, Transform, PassThrough, pipeline, finished.
+// Node's streams. streams_bundle.js implements them: it is Node's own code. This file gives it what it needs of Node's other
+// modules, and makes the modules that it does not have.
 (host, internal) => {
   'use strict';
   const { modules, nodeError, define } = internal;
   const { Buffer } = modules.buffer;
-  const EventEmitter = modules.events;
-  const nextTick = (f, ...args) => internal.addTick(f, args);
 
-  function Stream(options) { EventEmitter.call(this, options); }
-  Object.setPrototypeOf(Stream, EventEmitter);
-  Object.setPrototypeOf(Stream.prototype, EventEmitter.prototype);
-  define(Stream.prototype, 'pipe', function pipe(to, options) { return Readable.prototype.pipe.call(this, to, options); });
-
-  const destroyed = (stream, e, done) => {
-    if (stream.destroyed) {
-      done?.(e);
-      return stream;
+  // oneOf returns what a value must be: one of a list of types, classes and other things.
+  const oneOf = (expected) => {
+    const kinds = ['string', 'function', 'number', 'object', 'Function', 'Object', 'boolean', 'bigint', 'symbol'];
+    const types = [], classes = [], others = [];
+    for (const name of Array.isArray(expected) ? expected : [expected]) {
+      if (kinds.includes(name)) types.push(name.toLowerCase());
+      else (/^([A-Z][a-z0-9]*)+$/.test(name) ? classes : others).push(name);
     }
-    stream.destroyed = true;
-    if (e) stream.errored = e;
-    const after = (failure) => { // _destroy has the last word: without an error there is none
-      if (failure) stream.errored = failure;
-      done?.(failure ?? null);
-      nextTick(() => {
-        if (failure && !done) stream.emit('error', failure);
-        stream.closed = true;
-        if (stream._emitClose) stream.emit('close');
-      });
-    };
-    try { stream._destroy(e ?? null, after); } catch (thrown) { after(thrown); }
-    return stream;
+    if (classes.length > 0 && types.includes('object')) {
+      types.splice(types.indexOf('object'), 1);
+      classes.push('Object');
+    }
+    const list = (names) => names.length < 3 ? names.join(' or ') : `${names.slice(0, -1).join(', ')}, or ${names[names.length - 1]}`;
+    const out = [];
+    if (types.length > 0) out.push(`${types.length > 1 ? 'one of type' : 'of type'} ${list(types)}`);
+    if (classes.length > 0) out.push(`an instance of ${list(classes)}`);
+    if (others.length > 1) out.push(`one of ${list(others)}`);
+    else if (others.length > 0) out.push(`${others[0].toLowerCase() === others[0] ? '' : 'an '}${others[0]}`);
+    return out.join(' or ');
   };
-  const common = {
-    destroy(e, done) { return destroyed(this, e, done); },
-    _destroy(e, done) { done(e); },
-    [Symbol.asyncDispose]() { this.destroy(); return Promise.resolve(); },
-  };
-  // destroyOnAbort destroys a stream when a signal is aborted, at once if it is already.
-  const destroyOnAbort = (signal, stream) => {
-    const abort = () => { stream.destroy(internal.nodeAborted(signal)); };
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  };
-  const setup = (stream, options, names) => {
-    stream.destroyed = stream.closed = false;
-    stream.errored = null;
-    stream._emitClose = options.emitClose !== false;
-    stream._autoDestroy = options.autoDestroy !== false;
-    for (const [option, method] of names) if (typeof options[option] === 'function') stream[method] = options[option];
-  };
-  const sizeOf = (chunk, objectMode) => objectMode ? 1 : chunk.length;
-  const mark = (options, side, objectMode) => options[side + 'HighWaterMark'] ?? options.highWaterMark ?? defaultMark(objectMode);
-  const defaultMark = (objectMode) => objectMode ? 16 : 16384;
-  // over destroys a stream once both of its sides have ended.
-  const over = (s) => {
-    if (s._autoDestroy && !s.destroyed && (s._r === undefined || s._r.ended) && (s._w === undefined || s._w.finished)) s.destroy();
-  };
+  internal.nodeOneOf = oneOf;
 
-  function Readable(options = {}) {
-    if (!(this instanceof Readable)) return new Readable(options);
-    EventEmitter.call(this);
-    setup(this, options, [['construct', '_construct'], ['read', '_read'], ['destroy', '_destroy']]);
-    readableState(this, options);
-    construct(this);
-    if (options.signal) destroyOnAbort(options.signal, this);
+  const codes = { __proto__: null };
+  const simple = (Base, code, message) => { codes[code] = function (what) { return nodeError(Base, code, message.replace('%s', typeof what === 'string' ? what : internal.inspect(what))); }; };
+  codes.ERR_INVALID_ARG_TYPE = function (name, expected, v) {
+    return internal.nodeWrongType(name.endsWith(' argument') ? name : `"${name}" ${name.includes('.') ? 'property' : 'argument'}`, oneOf(expected), v);
+  };
+  codes.ERR_INVALID_ARG_VALUE = function (name, v, reason = 'is invalid') {
+    const shown = internal.inspect(v), of = name.includes('.') ? 'property' : 'argument';
+    return nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The ${of} '${name}' ${reason}. Received ${shown.length > 128 ? `${shown.slice(0, 128)}...` : shown}`);
+  };
+  codes.ERR_INVALID_RETURN_VALUE = function (wanted, name, v) {
+    return nodeError(TypeError, 'ERR_INVALID_RETURN_VALUE', `Expected ${wanted} to be returned from the "${name}" function but got${internal.nodeKind(v).slice(9)}.`);
+  };
+  codes.ERR_MISSING_ARGS = function (name) { return nodeError(TypeError, 'ERR_MISSING_ARGS', `The "${name}" argument must be specified`); };
+  codes.ERR_OUT_OF_RANGE = function (name, range, v) { return internal.nodeOutOfRange(name, range, v); };
+  simple(Error, 'ERR_MULTIPLE_CALLBACK', 'Callback called multiple times');
+  simple(Error, 'ERR_METHOD_NOT_IMPLEMENTED', 'The %s method is not implemented');
+  simple(TypeError, 'ERR_ILLEGAL_CONSTRUCTOR', 'Illegal constructor');
+  simple(Error, 'ERR_STREAM_ALREADY_FINISHED', 'Cannot call %s after a stream was finished');
+  simple(Error, 'ERR_STREAM_CANNOT_PIPE', 'Cannot pipe, not readable');
+  simple(Error, 'ERR_STREAM_DESTROYED', 'Cannot call %s after a stream was destroyed');
+  simple(TypeError, 'ERR_STREAM_NULL_VALUES', 'May not write null values to stream');
+  simple(Error, 'ERR_STREAM_PREMATURE_CLOSE', 'Premature close');
+  simple(Error, 'ERR_STREAM_PUSH_AFTER_EOF', 'stream.push() after EOF');
+  simple(Error, 'ERR_STREAM_UNSHIFT_AFTER_END_EVENT', 'stream.unshift() after end event');
+  simple(Error, 'ERR_STREAM_WRITE_AFTER_END', 'write after end');
+  simple(TypeError, 'ERR_UNKNOWN_ENCODING', 'Unknown encoding: %s');
+  class AbortError extends Error {
+    constructor(message = 'The operation was aborted', options = undefined) {
+      super(message, options);
+      this.code = 'ABORT_ERR';
+      this.name = 'AbortError';
+    }
   }
-  Object.setPrototypeOf(Readable.prototype, Stream.prototype);
-  Object.setPrototypeOf(Readable, Stream);
-  const readableState = (stream, options) => {
-    const objectMode = !!(options.objectMode || options.readableObjectMode);
-    stream._r = { queue: new internal.Fifo(), size: 0, objectMode, mark: mark(options, 'readable', objectMode), flowing: null, reading: false, asking: true, eof: false, ended: false, pumping: false, pipes: [], decoder: null, encoding: null };
-    if (options.encoding) stream.setEncoding(options.encoding);
-  };
-
-  // construct calls _construct before anything is read or written.
-  const construct = (s) => {
-    if (typeof s._construct !== 'function') return;
-    s._constructing = true;
-    let called = false;
-    const done = (e) => {
-      if (called) { s.destroy(e ?? nodeError(Error, 'ERR_MULTIPLE_CALLBACK', 'Callback called multiple times')); return; }
-      called = true;
-      s._constructing = false;
-      if (e) { s.destroy(e); return; }
-      nextTick(() => {
-        s._w?.begin();
-        if (s._r?.awaited) more(s);
-      });
-    };
-    nextTick(() => { try { s._construct(done); } catch (e) { done(e); } });
-  };
-  const more = (s) => {
-    const r = s._r;
-    if (s._constructing) { r.awaited = true; return; }
-    if (r.reading || r.eof || s.destroyed || r.size >= r.mark && r.mark > 0) return;
-    r.reading = true;
-    r.asking = true;
-    try { s._read(r.mark); } catch (e) { s.destroy(e); }
-    r.asking = false;
-  };
-  const ending = (s) => {
-    const r = s._r;
-    if (r.ended || !r.eof || r.queue.length > 0 || s.destroyed) return;
-    r.ended = true;
-    nextTick(() => {
-      if (s.destroyed && s.errored) return;
-      s.emit('end');
-      if (s._w !== undefined && s.allowHalfOpen === false) s.end();
-      over(s);
-    });
-  };
-  const pump = (s) => {
-    const r = s._r;
-    if (r.pumping) return;
-    r.pumping = true;
-    nextTick(() => {
-      r.pumping = false;
-      while (r.flowing && r.queue.length > 0 && !s.destroyed) {
-        const chunk = r.queue.shift();
-        r.size -= sizeOf(chunk, r.objectMode);
-        s.emit('data', chunk);
-      }
-      if (s.destroyed) return;
-      if (r.flowing) more(s);
-      else if (r.queue.length > 0 || r.eof) {
-        if (s.listenerCount('readable') > 0 && !r.ended) s.emit('readable');
-      }
-      if (r.flowing || r.queue.length === 0) if (r.flowing !== null || s.listenerCount('readable') > 0) ending(s);
-    });
-  };
-
-  Object.assign(Readable.prototype, common, {
-    _read() { throw nodeError(Error, 'ERR_METHOD_NOT_IMPLEMENTED', 'The _read() method is not implemented'); },
-    push(chunk, encoding) {
-      const r = this._r;
-      r.reading = false;
-      if (chunk === null) {
-        if (r.eof) return false;
-        r.eof = true;
-        const rest = r.decoder?.end();
-        if (rest) { r.queue.push(rest); r.size += rest.length; }
-        pump(this);
-        return false;
-      }
-      if (r.eof) { this.destroy(nodeError(Error, 'ERR_STREAM_PUSH_AFTER_EOF', 'stream.push() after EOF')); return false; }
-      if (!r.objectMode) {
-        if (typeof chunk === 'string') chunk = Buffer.from(chunk, encoding);
-        else if (ArrayBuffer.isView(chunk) && !(chunk instanceof Buffer)) chunk = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-        else if (!(chunk instanceof Buffer)) { this.destroy(internal.nodeWrongType('chunk', 'of type string or an instance of Buffer, TypedArray, or DataView', chunk)); return false; }
-        if (r.decoder) chunk = r.decoder.write(chunk);
-        if (chunk.length === 0) { if (r.flowing) pump(this); return r.size < r.mark; }
-      }
-      if (this.destroyed) return false;
-      // What is pushed after the first _read, and outside it, goes straight to the listeners of a stream that flows, as in Node.
-      if (r.flowing && r.queue.length === 0 && !r.asking && this.listenerCount('data') > 0) this.emit('data', chunk);
-      else {
-        r.queue.push(chunk);
-        r.size += sizeOf(chunk, r.objectMode);
-      }
-      pump(this);
-      return r.size < r.mark;
-    },
-    unshift(chunk, encoding) {
-      const r = this._r;
-      if (typeof chunk === 'string' && !r.objectMode && !r.decoder) chunk = Buffer.from(chunk, encoding);
-      r.queue.unshift(chunk);
-      r.size += sizeOf(chunk, r.objectMode);
-      pump(this);
-    },
-    read(n) {
-      const r = this._r;
-      if (n === 0 || r.queue.length === 0) { more(this); if (r.queue.length === 0) { ending(this); return null; } }
-      let chunk;
-      if (r.objectMode) chunk = r.queue.shift();
-      else {
-        const list = r.queue.take(), all = r.decoder ? list.join('') : list.length === 1 ? list[0] : Buffer.concat(list);
-        if (n !== undefined && n < all.length) {
-          chunk = all.slice(0, n);
-          r.queue.push(all.slice(n));
-        } else if (n !== undefined && n > all.length && !r.eof) {
-          r.queue.push(all);
-          more(this);
-          return null;
-        } else chunk = all;
-      }
-      r.size -= sizeOf(chunk, r.objectMode);
-      if (r.flowing !== true) this.emit('data', chunk);
-      more(this);
-      if (r.eof && r.queue.length === 0) ending(this);
-      return chunk;
-    },
-    setEncoding(encoding) {
-      const { StringDecoder } = modules.string_decoder;
-      const r = this._r;
-      r.decoder = new StringDecoder(encoding);
-      r.encoding = r.decoder.encoding;
-      const text = r.queue.take().map((c) => r.decoder.write(c)).join('');
-      if (text !== '') r.queue.push(text);
-      r.size = text.length;
-      return this;
-    },
-    on(type, f) {
-      EventEmitter.prototype.on.call(this, type, f);
-      if (type === 'data' && this._r?.flowing !== false && this.listenerCount('readable') === 0) this.resume();
-      if (type === 'readable' && this._r) { this._r.flowing = false; nextTick(() => { more(this); pump(this); }); }
-      return this;
-    },
-    addListener(type, f) { return this.on(type, f); },
-    pause() { this._r.flowing = false; this.emit('pause'); return this; },
-    resume() {
-      const r = this._r;
-      if (!r.flowing) { r.flowing = true; nextTick(() => { if (r.flowing) this.emit('resume'); more(this); pump(this); }); }
-      return this;
-    },
-    isPaused() { return this._r.flowing === false; },
-    pipe(to, options) {
-      const from = this;
-      const data = (chunk) => { if (to.write(chunk) === false) from.pause(); };
-      const drain = () => from.resume();
-      const end = () => to.end();
-      const undo = () => {
-        from.removeListener('data', data);
-        from.removeListener('end', end);
-        to.removeListener('drain', drain);
-        to.removeListener('close', undo);
-      };
-      from.on('data', data);
-      to.on('drain', drain);
-      to.on('close', undo);
-      if (options?.end !== false && to !== process.stdout && to !== process.stderr) from.once('end', end);
-      from._r?.pipes.push({ to, undo });
-      to.emit('pipe', from);
-      return to;
-    },
-    unpipe(to) {
-      for (const pipe of this._r.pipes.filter((x) => to === undefined || x.to === to)) { pipe.undo(); pipe.to.emit('unpipe', this); }
-      this._r.pipes = this._r.pipes.filter((x) => to !== undefined && x.to !== to);
-      if (this._r.pipes.length === 0) this.pause();
-      return this;
-    },
-    async* [Symbol.asyncIterator]() {
-      const waiting = [];
-      let ended = false, failure;
-      const wake = () => { for (const w of waiting.splice(0)) w(); };
-      const stop = finished(this, { writable: false }, (e) => { ended = true; failure = e; wake(); });
-      this.on('readable', wake);
-      try {
-        for (;;) {
-          const chunk = this.destroyed ? null : this.read();
-          if (chunk !== null) yield chunk;
-          else if (failure) throw failure;
-          else if (ended) return;
-          else await new Promise((resolve) => waiting.push(resolve));
-        }
-      } finally {
-        this.removeListener('readable', wake);
-        stop();
-        if (!this.destroyed && (!ended || this._autoDestroy)) this.destroy();
-      }
-    },
-    iterator() { return this[Symbol.asyncIterator](); },
-  });
-  const getters = (proto, list) => {
-    for (const name of Object.keys(list)) Object.defineProperty(proto, name, { __proto__: null, configurable: true, get() { return list[name](this); } });
-  };
-  getters(Readable.prototype, {
-    readable: (s) => !s.destroyed && !s._r.ended, readableEnded: (s) => s._r.ended, readableFlowing: (s) => s._r.flowing, readableLength: (s) => s._r.size,
-    readableHighWaterMark: (s) => s._r.mark, readableObjectMode: (s) => s._r.objectMode, readableEncoding: (s) => s._r.encoding, readableAborted: (s) => s.destroyed && !s._r.ended, readableDidRead: (s) => s._r.flowing !== null,
-  });
-  // stateView defines what libraries read of Node's state of a stream, and the mode that some of them set there.
-  const stateView = (proto, name, field, fields) => {
-    class View {
-      #stream;
-      constructor(stream) { this.#stream = stream; }
-      get objectMode() { return this.#stream[field].objectMode; }
-      set objectMode(v) { this.#stream[field].objectMode = !!v; }
-      static { for (const key of Object.keys(fields)) Object.defineProperty(View.prototype, key, { __proto__: null, configurable: true, get() { return fields[key](this.#stream[field], this.#stream); }, set(_) {} }); }
+  const aggregateTwoErrors = (inner, outer) => {
+    if (!inner || !outer || inner === outer) return inner || outer;
+    if (Array.isArray(outer.errors)) {
+      outer.errors.push(inner);
+      return outer;
     }
-    Object.defineProperty(proto, name, {
-      __proto__: null, configurable: true,
-      get() { return this[field] === undefined ? undefined : new View(this); },
-      set(v) { define(this, name, v); },
-    });
+    return Object.assign(new AggregateError([outer, inner], outer.message), { code: outer.code });
   };
-  const commonState = { highWaterMark: (x) => x.mark, length: (x) => x.size, destroyed: (_, s) => s.destroyed, closed: (_, s) => s.closed, errored: (_, s) => s.errored, autoDestroy: (_, s) => s._autoDestroy, emitClose: (_, s) => s._emitClose, sync: () => false };
-  stateView(Readable.prototype, '_readableState', '_r', { ...commonState, flowing: (r) => r.flowing, ended: (r) => r.eof, endEmitted: (r) => r.ended, reading: (r) => r.reading, buffer: (r) => r.queue.items(), encoding: (r) => r.encoding, decoder: (r) => r.decoder, pipes: (r) => r.pipes.map(({ to }) => to) });
-  // iterated returns the methods of a stream that reads from an iterable.
-  const iterated = (source) => {
-    const waits = typeof source[Symbol.asyncIterator] === 'function';
-    const iterator = waits ? source[Symbol.asyncIterator]() : source[Symbol.iterator]?.();
-    if (iterator === undefined) throw internal.nodeWrongType('iterable', 'an instance of Iterable', source);
-    let reading = false;
-    const next = async (stream) => {
-      try {
-        for (;;) {
-          const result = iterator.next(), { value, done } = waits ? await result : result;
-          if (done) { stream.push(null); return; }
-          const chunk = typeof value?.then === 'function' ? await value : value;
-          if (chunk === null) throw nodeError(TypeError, 'ERR_STREAM_NULL_VALUES', 'May not write null values to stream');
-          if (!stream.push(chunk)) { reading = false; return; }
-        }
-      } catch (e) { stream.destroy(e); }
-    };
-    return {
-      read() {
-        if (reading) return;
-        reading = true;
-        next(this);
+
+  const nextTick = (f, ...args) => internal.addTick(f, args);
+  const AsyncFunction = (async () => {}).constructor;
+  const addAbortListener = (signal, f) => {
+    if (signal === undefined) throw new codes.ERR_INVALID_ARG_TYPE('signal', 'AbortSignal', signal);
+    if (signal.aborted) {
+      queueMicrotask(() => f());
+      return { __proto__: null, [Symbol.dispose]() {} };
+    }
+    signal.addEventListener('abort', f, { __proto__: null, once: true });
+    return { __proto__: null, [Symbol.dispose]() { signal.removeEventListener('abort', f); } };
+  };
+  const own = {
+    __proto__: null, buffer: modules.buffer, events: modules.events, string_decoder: modules.string_decoder,
+    'abort-controller': { AbortController, AbortSignal },
+    process: { nextTick, get stdout() { return globalThis.process.stdout; }, get stderr() { return globalThis.process.stderr; } },
+    errors: { AbortError, aggregateTwoErrors, codes, hideStackFrames: (f) => f },
+    util: {
+      kEmptyObject: Object.freeze({ __proto__: null }), inspect: internal.inspect, debuglog: () => () => {}, deprecate: (f) => f,
+      once(f) {
+        let called = false;
+        return function (...args) {
+          if (called) return;
+          called = true;
+          f.apply(this, args);
+        };
       },
-      destroy(e, done) { Promise.resolve(iterator.return?.()).then(() => done(e), done); },
-    };
+      createDeferredPromise: () => Promise.withResolvers(),
+      promisify: { custom: Symbol.for('nodejs.util.promisify.custom') },
+      types: { isAsyncFunction: (f) => f instanceof AsyncFunction, isArrayBufferView: (v) => ArrayBuffer.isView(v) },
+      isBlob: (v) => v instanceof Blob, normalizeEncoding: (e) => internal.nodeEncoding(e), getDefaultEncoding: () => 'buffer',
+      addAbortListener, AbortSignalAny: (signals) => AbortSignal.any(signals),
+    },
   };
-  Readable.from = (source, options) => {
-    if (typeof source === 'string' || source instanceof Uint8Array) {
-      return new Readable({ objectMode: true, ...options, read() { this.push(source); this.push(null); } });
+  const { stream: Stream, utils, validators, lazy: LazyTransform } = internal.makeStreams(own);
+  internal.makeStreams = undefined; // its text is not needed any more
+  const { Readable, Writable, Duplex, Transform, PassThrough, finished } = Stream;
+  internal.nodeStream = { codes, AbortError, utils, validators, LazyTransform };
+  modules.stream = Stream;
+  modules['stream/promises'] = Stream.promises;
+
+  // Duplex pairs: what is written to one side is read from the other.
+  const pending = Symbol('Callback'), other = Symbol('Other');
+  class DuplexSide extends Duplex {
+    constructor(options) {
+      super(options);
+      this[pending] = null;
+      this[other] = null;
     }
-    return new Readable({ objectMode: true, highWaterMark: 1, ...options, ...iterated(source) });
-  };
-  Readable.fromWeb = (web, options) => Readable.from((async function* () {
-    const reader = web.getReader();
-    try { for (;;) { const { value, done } = await reader.read(); if (done) return; yield value instanceof Uint8Array ? Buffer.from(value) : value; } } finally { reader.releaseLock(); }
-  })(), { objectMode: false, ...options });
-  Readable.toWeb = (stream) => {
-    const iterator = stream[Symbol.asyncIterator]();
-    return new ReadableStream({
-      async pull(c) { const { value, done } = await iterator.next(); if (done) c.close(); else c.enqueue(value instanceof Buffer && !stream._r?.objectMode ? new Uint8Array(value) : value); },
-      cancel(reason) { stream.destroy(reason); },
-    });
+    _read() {
+      const done = this[pending];
+      this[pending] = null;
+      done?.();
+    }
+    _write(chunk, encoding, done) {
+      const to = this[other];
+      if (chunk.length === 0) nextTick(done);
+      else {
+        to.push(chunk);
+        to[pending] = done;
+      }
+    }
+    _final(done) {
+      this[other].on('end', done);
+      this[other].push(null);
+    }
+  }
+  Stream.duplexPair = function duplexPair(options) {
+    const a = new DuplexSide(options), b = new DuplexSide(options);
+    a[other] = b;
+    b[other] = a;
+    return [a, b];
   };
 
-  internal.nodeStream = { destroyOnAbort, stateView, commonState, Stream, Readable, common, setup, over, mark, sizeOf, getters, readableState, construct, defaultMark, nextTick, iterated };
-  // Streams of libraries, such as copies of older streams, have the properties of Node's.
-  const reads = (s) => s._r !== undefined || s._w === undefined && (s._readableState ? s._readableState.readable !== false : s.readable === true && typeof s.pipe === 'function');
-  const writes = (s) => s._w !== undefined || s._r === undefined && typeof s.write === 'function' && typeof s.end === 'function';
-  const hasEnded = (s) => s._r?.ended ?? s._readableState?.endEmitted ?? s.readableEnded === true;
-  const hasFinished = (s) => s._w?.finished ?? s._writableState?.finished ?? s.writableFinished === true;
-  const finished = (stream, options, done) => {
-    if (typeof options === 'function') { done = options; options = {}; }
-    let left = 0, over = false;
-    const call = (e) => { if (!over) { over = true; undo(); done.call(stream, e); } };
-    const step = () => { if (--left === 0) call(); };
-    const listeners = [];
-    const listen = (type, f) => { stream.on(type, f); listeners.push([type, f]); };
-    const undo = () => { for (const [type, f] of listeners) stream.removeListener(type, f); };
-    const wantsRead = options.readable !== false && reads(stream), wantsWrite = options.writable !== false && writes(stream);
-    if (wantsRead && !hasEnded(stream)) { left++; listen('end', step); }
-    if (wantsWrite && !hasFinished(stream)) { left++; listen('finish', step); }
-    if (options.error !== false) listen('error', call);
-    listen('close', () => {
-      if (left > 0 && !stream.errored) call(nodeError(Error, 'ERR_STREAM_PREMATURE_CLOSE', 'Premature close'));
-      else call(stream.errored ?? undefined);
-    });
-    if (left === 0 || stream.closed) nextTick(() => { if (left === 0) call(stream.errored ?? undefined); else if (stream.closed) call(stream.errored ?? nodeError(Error, 'ERR_STREAM_PREMATURE_CLOSE', 'Premature close')); });
-    const { signal } = options;
-    if (signal?.aborted) nextTick(() => call(internal.nodeAborted(signal)));
-    else signal?.addEventListener('abort', () => call(internal.nodeAborted(signal)), { once: true });
-    return undo;
+  const collect = async (source) => {
+    const parts = [];
+    for await (const c of source) parts.push(typeof c === 'string' ? Buffer.from(c) : c);
+    return parts;
   };
-  internal.nodeStream.finished = finished;
+  const bufferOf = async (source) => Buffer.concat((await collect(source)).map((c) => c instanceof ArrayBuffer ? new Uint8Array(c) : c));
+  const textOf = async (source) => {
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const c of source) text += typeof c === 'string' ? c : decoder.decode(c, { stream: true });
+    return text + decoder.decode();
+  };
+  modules['stream/consumers'] = {
+    async arrayBuffer(source) {
+      const b = await bufferOf(source);
+      return b.buffer.slice(b.byteOffset, b.byteOffset + b.length);
+    },
+    async blob(source) {
+      const parts = [];
+      for await (const c of source) parts.push(c);
+      return new Blob(parts);
+    },
+    async buffer(source) { return bufferOf(source); },
+    async text(source) { return textOf(source); },
+    async json(source) { return JSON.parse(await textOf(source)); },
+  };
+
+  // The process's output streams write at once, and stay open. For the rest they are streams.
+  for (const output of [globalThis.process.stdout, globalThis.process.stderr]) {
+    const { write } = output;
+    delete output.writable;
+    Object.setPrototypeOf(output, Writable.prototype);
+    Writable.call(output, { decodeStrings: false, write(chunk, encoding, done) { done(); } });
+    output._type = 'pipe';
+    output._isStdio = true;
+    const methods = {
+      write, cork() {}, uncork() {},
+      end(chunk, encoding, done) {
+        const ended = [chunk, encoding, done].find((v) => typeof v === 'function');
+        if (chunk !== undefined && chunk !== null && chunk !== ended) write.call(this, chunk, typeof encoding === 'string' ? encoding : undefined);
+        return Writable.prototype.end.call(this, ended);
+      },
+      _destroy(e, done) {
+        done(e);
+        this._undestroy();
+      },
+      destroySoon: output.destroy,
+    };
+    for (const name of Object.keys(methods)) define(output, name, methods[name]);
+  }
   // This stdin is empty; node_readline.js replaces it.
   const stdin = new Readable({ read() { this.push(null); } });
   Object.assign(stdin, { fd: 0 });
-  internal.define(stdin, 'toJSON', () => null);
+  define(stdin, 'toJSON', () => null);
   globalThis.process.stdin = stdin;
   return internal;
 }

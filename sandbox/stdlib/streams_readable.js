@@ -81,7 +81,8 @@
   p.defineProperty(ReadableStream.prototype, asyncIterator, internal.property(ReadableStream.prototype.values, false));
   internal.expose(ReadableStream);
 
-  const fresh = (object) => ({ __proto__: null, object, state: 'readable', reader: undefined, error: undefined, disturbed: false, controller: undefined });
+  // over, if finished and the like asked for it, is settled when the stream has ended.
+  const fresh = (object) => ({ __proto__: null, object, state: 'readable', reader: undefined, error: undefined, disturbed: false, controller: undefined, over: undefined });
   // create returns a stream for internal use.
   streams.create = () => {
     const s = fresh(undefined);
@@ -108,6 +109,7 @@
   };
   streams.close = (s) => {
     s.state = 'closed';
+    if (s.over !== undefined) s.over.resolve(undefined);
     const { reader } = s;
     if (reader === undefined) return;
     reader.closed.resolve(undefined);
@@ -119,6 +121,7 @@
   streams.error = (s, e) => {
     s.state = 'errored';
     s.error = e;
+    if (s.over !== undefined) s.over.reject(e);
     const { reader } = s;
     if (reader === undefined) return;
     reader.closed.reject(e);

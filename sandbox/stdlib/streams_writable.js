@@ -55,7 +55,7 @@
   internal.expose(WritableStream);
 
   const fresh = (object) => ({ __proto__: null, object, state: 'writable', error: undefined, writer: undefined, controller: undefined, writes: streams.queue(),
-    inFlight: null, closeRequest: null, closeInFlight: null, pendingAbort: null, backpressure: false });
+    inFlight: null, closeRequest: null, closeInFlight: null, pendingAbort: null, backpressure: false, over: undefined });
   streams.createWritable = () => {
     const s = fresh(undefined);
     s.object = new WritableStream(internal.key, s);
@@ -98,6 +98,7 @@
   const finishErroring = (s) => {
     if (s.inFlight !== null || s.closeInFlight !== null) return; // the operation in flight calls this again when it ends
     s.state = 'errored';
+    if (s.over !== undefined) s.over.reject(s.error);
     s.controller.queue = streams.queue();
     s.controller.size = 0;
     const writes = s.writes;
@@ -223,6 +224,7 @@
         }
       }
       s.state = 'closed';
+      if (s.over !== undefined) s.over.resolve(undefined);
       if (s.writer !== undefined) s.writer.closed.resolve(undefined);
     }, (e) => {
       s.closeInFlight.reject(e);
