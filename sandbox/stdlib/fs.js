@@ -316,7 +316,7 @@
   fs.lstatSync = fs.statSync;
   fs.readvSync = (fd, list, position) => { let n = 0; for (const b of list) n += fs.readSync(fd, b, 0, b.byteLength, typeof position === 'number' ? position + n : null); return n; };
   fs.writevSync = (fd, list, position) => { let n = 0; for (const b of list) n += fs.writeSync(fd, b, 0, b.byteLength, typeof position === 'number' ? position + n : null); return n; };
-  internal.nodeFiles = { fs, opened };
+  internal.nodeFiles = { fs, opened, pathOf };
   modules.fs = fs;
   return internal;
 }

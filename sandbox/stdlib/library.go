@@ -34,7 +34,7 @@ var order = [...]string{
 	"node_process.js", "node_perf.js", "node_async_hooks.js", "streams_bundle.js", "node_stream.js",
 	"node_stream_web.js", "node_readline.js",
 	"node_crypto.js", "node_keys.js",
-	"node_zlib.js", "fs.js", "node_fs_async.js", "node_test.js",
+	"node_zlib.js", "fs.js", "node_fs_async.js", "node_fs_streams.js", "node_test.js",
 	"fetch.js", "node_http_messages.js", "node_http_server.js", "node_http.js", "node_absent.js",
 	"node_v8.js",
 	"tools.js", "waits.js", "start.js",

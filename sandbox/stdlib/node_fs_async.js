@@ -1,9 +1,8 @@
-// Node's fs with callbacks, promises and streams, all over the synchronous calls.
+// Node's fs with callbacks and promises, over the synchronous calls.
 (host, internal) => {
   'use strict';
   const { modules } = internal;
   const { Buffer } = modules.buffer;
-  const { Readable, Writable } = modules.stream;
   const { fs } = internal.nodeFiles;
 
   const promises = { constants: fs.constants };
@@ -35,93 +34,103 @@
   fs.read[custom] = async (fd, buffer, ...rest) => ({ bytesRead: fs.readSync(fd, buffer, ...rest), buffer });
   fs.write[custom] = async (fd, buffer, ...rest) => ({ bytesWritten: fs.writeSync(fd, buffer, ...rest), buffer });
 
-  class FileHandle {
-    constructor(fd) { this.fd = fd; }
+  // A FileHandle is open until its user and every stream of it have closed it.
+  const state = Symbol('state');
+  class FileHandle extends modules.events {
+    constructor(fd) {
+      super();
+      internal.define(this, state, { fd, holders: 1, closing: undefined, locked: false });
+    }
+    get fd() { return this[state].fd; }
     async read(buffer, offset, length, position) {
       if (!ArrayBuffer.isView(buffer)) ({ buffer = Buffer.alloc(16384), offset, length, position } = buffer ?? {});
-      return { bytesRead: fs.readSync(this.fd, buffer, offset, length, position), buffer };
+      return { bytesRead: fs.readSync(fdOf(this, 'read'), buffer, offset, length, position), buffer };
     }
-    async write(buffer, ...rest) { return { bytesWritten: fs.writeSync(this.fd, buffer, ...rest), buffer }; }
-    async readFile(options) { return fs.readFileSync(this.fd, options); }
-    async writeFile(data, options) { fs.writeFileSync(this.fd, data, options); }
-    async appendFile(data, options) { fs.writeFileSync(this.fd, data, options); }
-    async stat(options) { return fs.fstatSync(this.fd, options); }
-    async truncate(n) { fs.ftruncateSync(this.fd, n); }
-    async sync() {}
-    async datasync() {}
-    async chmod(mode) { fs.fchmodSync(this.fd, mode); }
-    async utimes(a, m) { fs.futimesSync(this.fd, a, m); }
-    async close() { if (this.fd >= 0) { fs.closeSync(this.fd); this.fd = -1; } }
-    createReadStream(options) { return fs.createReadStream(null, { ...options, fd: this.fd }); }
-    createWriteStream(options) { return fs.createWriteStream(null, { ...options, fd: this.fd }); }
-    async* readLines() {
-      const lines = fs.readFileSync(this.fd, 'utf8').split(/\r?\n/);
-      if (lines.at(-1) === '') lines.pop();
-      yield* lines;
+    async readv(buffers, position) { return { bytesRead: fs.readvSync(fdOf(this, 'readv'), buffers, position), buffers }; }
+    async write(buffer, ...rest) { return { bytesWritten: fs.writeSync(fdOf(this, 'write'), buffer, ...rest), buffer }; }
+    async writev(buffers, position) { return { bytesWritten: fs.writevSync(fdOf(this, 'writev'), buffers, position), buffers }; }
+    async readFile(options) { return fs.readFileSync(fdOf(this, 'readFile'), options); }
+    async writeFile(data, options) { fs.writeFileSync(fdOf(this, 'writeFile'), data, options); }
+    async appendFile(data, options) { fs.writeFileSync(fdOf(this, 'writeFile'), data, options); }
+    async stat(options) { return fs.fstatSync(fdOf(this, 'fstat'), options); }
+    async truncate(n) { fs.ftruncateSync(fdOf(this, 'ftruncate'), n); }
+    async sync() { fdOf(this, 'fsync'); }
+    async datasync() { fdOf(this, 'fdatasync'); }
+    async chmod(mode) { fs.fchmodSync(fdOf(this, 'fchmod'), mode); }
+    async chown() { fdOf(this, 'fchown'); }
+    async utimes(a, m) { fs.futimesSync(fdOf(this, 'futimes'), a, m); }
+    close() {
+      const s = this[state];
+      if (s.fd === -1) return Promise.resolve();
+      if (s.closing === undefined) {
+        s.closing = Promise.withResolvers();
+        release(this);
+        this.emit('close');
+      }
+      return s.closing.promise;
+    }
+    createReadStream(options) { return new fs.ReadStream(undefined, { ...options, fd: this }); }
+    createWriteStream(options) { return new fs.WriteStream(undefined, { ...options, fd: this }); }
+    readLines(options) { return modules.readline.createInterface({ input: this.createReadStream(options), crlfDelay: Infinity }); }
+    readableWebStream(options = {}) {
+      const s = this[state], wrong = s.fd === -1 ? 'closed' : s.closing !== undefined ? 'closing' : s.locked ? 'locked' : undefined;
+      if (wrong !== undefined) throw internal.nodeError(Error, 'ERR_INVALID_STATE', `Invalid state: The FileHandle is ${wrong}`);
+      s.locked = true;
+      let over = false, controller;
+      const free = hold(this), end = () => {
+        if (over) return;
+        over = true;
+        free();
+      };
+      const stream = new ReadableStream({
+        ...options?.type === 'bytes' && { type: 'bytes' },
+        start(c) { controller = c; },
+        pull: async () => {
+          const { bytesRead, buffer } = await this.read(Buffer.alloc(16384));
+          if (bytesRead > 0) {
+            controller.enqueue(new Uint8Array(buffer.buffer, buffer.byteOffset, bytesRead));
+            return;
+          }
+          controller.close();
+          controller.byobRequest?.respond(0);
+          end();
+        },
+        cancel: end,
+      }, { highWaterMark: 0 });
+      this.once('close', () => {
+        if (over) return;
+        over = true;
+        try { controller.close(); } catch { /* it has failed */ }
+      });
+      return stream;
     }
     async [Symbol.asyncDispose]() { await this.close(); }
   }
+  const fdOf = (handle, syscall) => {
+    const { fd } = handle[state];
+    if (fd === -1) throw Object.assign(new Error('file closed'), { code: 'EBADF', syscall });
+    return fd;
+  };
+  const release = (handle) => {
+    const s = handle[state];
+    if (--s.holders > 0) return;
+    try {
+      fs.closeSync(s.fd);
+      s.closing?.resolve();
+    } catch (e) { s.closing?.reject(e); }
+    s.fd = -1;
+  };
+  // hold keeps a handle open until the function that it returns is called.
+  const hold = (handle) => {
+    handle[state].holders++;
+    return () => release(handle);
+  };
   promises.open = async (path, flags, mode) => new FileHandle(fs.openSync(path, flags, mode));
   promises.access = async (path, mode) => fs.accessSync(path, mode);
   fs.promises = promises;
   modules['fs/promises'] = promises;
 
-  class ReadStream extends Readable {
-    constructor(path, options = {}) {
-      if (typeof options === 'string') options = { encoding: options };
-      super({ highWaterMark: 65536, ...options });
-      Object.assign(this, { path, fd: options.fd ?? null, at: options.start ?? 0, last: options.end ?? Infinity, bytesRead: 0 });
-      process.nextTick(() => {
-        try {
-          this.fd ??= fs.openSync(path, options.flags ?? 'r', options.mode);
-          this.emit('open', this.fd);
-          this.emit('ready');
-        } catch (e) { this.destroy(e); }
-      });
-    }
-    _read(n) {
-      if (this.fd === null) { this.once('open', () => this._read(n)); return; }
-      const size = Math.min(n || 65536, this.last - this.at + 1);
-      const b = Buffer.alloc(Math.max(size, 0));
-      const got = b.length === 0 ? 0 : fs.readSync(this.fd, b, 0, b.length, this.at);
-      this.at += got;
-      this.bytesRead += got;
-      this.push(got === 0 ? null : b.subarray(0, got));
-    }
-    _destroy(e, done) { if (this.fd !== null) { try { fs.closeSync(this.fd); } catch { /* already closed */ } this.fd = null; } done(e); }
-    close(done) { if (done) this.once('close', done); this.destroy(); }
-  }
-  class WriteStream extends Writable {
-    constructor(path, options = {}) {
-      if (typeof options === 'string') options = { defaultEncoding: options };
-      super({ highWaterMark: 16384, ...options, defaultEncoding: options.encoding ?? options.defaultEncoding });
-      Object.assign(this, { path, fd: options.fd ?? null, at: options.start, bytesWritten: 0 });
-      if (this.fd === null) this.cork();
-      process.nextTick(() => {
-        try {
-          this.fd ??= fs.openSync(path, options.flags ?? 'w', options.mode);
-          this.emit('open', this.fd);
-          this.emit('ready');
-          this.uncork();
-        } catch (e) { this.destroy(e); }
-      });
-    }
-    _write(chunk, encoding, done) {
-      if (this.fd === null) { this.once('open', () => this._write(chunk, encoding, done)); return; }
-      try {
-        this.bytesWritten += fs.writeSync(this.fd, chunk, 0, chunk.length, this.at);
-        if (this.at !== undefined) this.at += chunk.length;
-        done();
-      } catch (e) { done(e); }
-    }
-    _final(done) { if (this.fd === null && !this.destroyed) this.once('open', () => done()); else done(); }
-    _destroy(e, done) { if (this.fd !== null) { try { fs.closeSync(this.fd); } catch { /* already closed */ } this.fd = null; } done(e); }
-    close(done) { if (done) this.once('close', done); this.end(); }
-  }
-  fs.ReadStream = ReadStream;
-  fs.WriteStream = WriteStream;
-  fs.createReadStream = (path, options) => new ReadStream(path, options);
-  fs.createWriteStream = (path, options) => new WriteStream(path, options);
+  Object.assign(internal.nodeFiles, { FileHandle, holdHandle: hold });
   for (const name of ['watch', 'watchFile', 'unwatchFile']) fs[name] = () => { throw internal.nodeError(Error, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', `fs.${name} is not available in the sandbox`); };
   return internal;
 }
