@@ -43,7 +43,7 @@
     return out;
   };
 
-  class Interface extends EventEmitter {
+  class InterfaceBase extends EventEmitter {
     #rest = ''; #question; #prompt = '> '; #decoder = new StringDecoder('utf8'); #skip = false; #waiting = []; #onData; #onEnd;
     constructor(input, output) {
       super();
@@ -144,11 +144,15 @@
     }
     [Symbol.dispose]() { this.close(); }
   }
-  Object.defineProperty(Interface.prototype.question, Symbol.for('nodejs.util.promisify.custom'), { value(query, options) {
+  // Interface can be called without new.
+  function Interface(...args) { return Reflect.construct(InterfaceBase, args, new.target ?? Interface); }
+  Object.setPrototypeOf(Interface.prototype, InterfaceBase.prototype);
+  Object.setPrototypeOf(Interface, InterfaceBase);
+  Object.defineProperty(InterfaceBase.prototype.question, Symbol.for('nodejs.util.promisify.custom'), { value(query, options) {
     return new Promise((resolve) => { this.question(query, options, resolve); });
   } });
 
-  class PromiseInterface extends Interface {
+  class PromiseInterface extends InterfaceBase {
     question(query, options) {
       return new Promise((resolve, reject) => {
         const signal = options?.signal;
@@ -160,16 +164,79 @@
   }
 
   // The cursor functions write terminal escape codes.
-  const code = (stream, text, done) => {
-    const more = stream?.write(text) ?? true;
-    if (typeof done === 'function') process.nextTick(done, null);
-    return more;
+  const { validateFunction, validateInteger, validateBoolean } = internal.nodeStream.validators;
+  const { ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE } = internal.nodeStream.codes;
+  const codes = {
+    cursorTo: (x, y) => (typeof y === 'number' ? `\x1b[${y + 1};${x + 1}H` : `\x1b[${x + 1}G`),
+    moveCursor: (dx, dy) => (dx < 0 ? `\x1b[${-dx}D` : dx > 0 ? `\x1b[${dx}C` : '') + (dy < 0 ? `\x1b[${-dy}A` : dy > 0 ? `\x1b[${dy}B` : ''),
+    clearLine: (dir) => (dir < 0 ? '\x1b[1K' : dir > 0 ? '\x1b[0K' : '\x1b[2K'),
+    clearScreenDown: () => '\x1b[0J',
   };
-  const cursorTo = (stream, x, y, done) => code(stream, typeof y === 'number' ? `\x1b[${y + 1};${x + 1}H` : `\x1b[${x + 1}G`, typeof y === 'function' ? y : done);
-  const moveCursor = (stream, dx, dy, done) => code(stream, (dx < 0 ? `\x1b[${-dx}D` : dx > 0 ? `\x1b[${dx}C` : '') + (dy < 0 ? `\x1b[${-dy}A` : dy > 0 ? `\x1b[${dy}B` : ''), done);
-  const clearLine = (stream, dir, done) => code(stream, dir < 0 ? '\x1b[1K' : dir > 0 ? '\x1b[0K' : '\x1b[2K', done);
-  const clearScreenDown = (stream, done) => code(stream, '\x1b[0J', done);
-  const promises = { Interface: PromiseInterface, createInterface: (input, output) => new PromiseInterface(input, output) };
+  // put writes a code. There may be none, and no stream.
+  const put = (stream, text, done) => {
+    if (done !== undefined) validateFunction(done, 'callback');
+    if (stream !== null && stream !== undefined && text !== '') return stream.write(text, done);
+    if (typeof done === 'function') process.nextTick(done, null);
+    return true;
+  };
+  const cursorTo = (stream, x, y, done) => {
+    if (typeof y === 'function') {
+      done = y;
+      y = undefined;
+    }
+    if (done !== undefined) validateFunction(done, 'callback');
+    for (const [name, v] of [['x', x], ['y', y]]) if (v !== v) throw new ERR_INVALID_ARG_VALUE(name, v);
+    if (stream === null || stream === undefined || typeof x !== 'number' && typeof y !== 'number') return put(undefined, '', done);
+    if (typeof x !== 'number') throw nodeError(TypeError, 'ERR_INVALID_CURSOR_POS', 'Cannot set cursor row without setting its column');
+    return put(stream, codes.cursorTo(x, y), done);
+  };
+  const moveCursor = (stream, dx, dy, done) => put(stream, codes.moveCursor(dx, dy), done);
+  const clearLine = (stream, dir, done) => put(stream, codes.clearLine(dir), done);
+  const clearScreenDown = (stream, done) => put(stream, codes.clearScreenDown(), done);
+  // Readline collects codes until they are committed.
+  class Readline {
+    #stream; #auto = false; #todo = [];
+    constructor(stream, options = undefined) {
+      if (!modules.stream.isWritable(stream)) throw new ERR_INVALID_ARG_TYPE('stream', 'Writable', stream);
+      this.#stream = stream;
+      if (options?.autoCommit === undefined || options.autoCommit === null) return;
+      validateBoolean(options.autoCommit, 'options.autoCommit');
+      this.#auto = options.autoCommit;
+    }
+    #add(text) {
+      if (this.#auto) process.nextTick(() => this.#stream.write(text));
+      else this.#todo.push(text);
+      return this;
+    }
+    cursorTo(x, y = undefined) {
+      validateInteger(x, 'x');
+      if (y !== undefined && y !== null) validateInteger(y, 'y');
+      return this.#add(codes.cursorTo(x, y));
+    }
+    moveCursor(dx, dy) {
+      if (!dx && !dy) return this;
+      validateInteger(dx, 'dx');
+      validateInteger(dy, 'dy');
+      return this.#add(codes.moveCursor(dx, dy));
+    }
+    clearLine(dir) {
+      validateInteger(dir, 'dir', -1, 1);
+      return this.#add(codes.clearLine(dir));
+    }
+    clearScreenDown() { return this.#add(codes.clearScreenDown()); }
+    commit() {
+      return new Promise((resolve) => {
+        this.#stream.write(this.#todo.join(''), resolve);
+        this.#todo = [];
+      });
+    }
+    rollback() {
+      this.#todo = [];
+      return this;
+    }
+  }
+  internal.define(PromiseInterface, 'name', 'Interface');
+  const promises = { Interface: PromiseInterface, Readline, createInterface: (input, output) => new PromiseInterface(input, output) };
   modules['readline/promises'] = promises;
   modules.readline = {
     Interface, createInterface: (input, output) => new Interface(input, output), promises,
