@@ -65,6 +65,10 @@ func (r *rawReader) Read(p []byte) (int, error) {
 // forever. The oldest goes first.
 const mostAside = 8 * maxAnswer
 
+// eachAside is what is charged for a content beyond its bytes. A name, its places in two tables and a small content
+// take about 300 bytes; the rest bounds how many there are.
+const eachAside = 4 << 10
+
 // contents holds structured content between the message that has it and the call that it answers. It is safe for
 // concurrent use.
 type contents struct {
@@ -72,7 +76,7 @@ type contents struct {
 
 	mu    sync.Mutex
 	aside map[string]json.RawMessage
-	order []string
+	order []string // the names, the oldest first, among those that have been taken
 	bytes int
 }
 
@@ -85,17 +89,20 @@ func (c *contents) keep(content json.RawMessage) string {
 	name := c.mark + rand.Text()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.bytes+len(content) > mostAside {
+	for c.bytes+len(content)+eachAside > mostAside {
 		c.drop(c.order[0])
+		c.order = c.order[1:]
 	}
-	c.aside[name], c.order, c.bytes = content, append(c.order, name), c.bytes+len(content)
+	c.aside[name], c.order, c.bytes = content, append(c.order, name), c.bytes+len(content)+eachAside
 	return name
 }
 
+// drop forgets a content, if it has not been taken.
 func (c *contents) drop(name string) {
-	c.bytes -= len(c.aside[name])
-	delete(c.aside, name)
-	c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == name })
+	if content, ok := c.aside[name]; ok {
+		c.bytes -= len(content) + eachAside
+		delete(c.aside, name)
+	}
 }
 
 // take returns the structured content of a result: what a name of keep stands for, which is forgotten, or what it is
@@ -112,6 +119,9 @@ func (c *contents) take(content any) (any, error) {
 		return nil, &refusedError{"too many long answers came at once: call it again"}
 	}
 	c.drop(name)
+	if len(c.order) > 2*len(c.aside)+16 {
+		c.order = slices.DeleteFunc(c.order, func(name string) bool { return c.aside[name] == nil })
+	}
 	return kept, nil
 }
 

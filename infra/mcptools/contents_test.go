@@ -74,15 +74,39 @@ func TestRawReader(t *testing.T) {
 func TestContentsAreBounded(t *testing.T) {
 	t.Parallel()
 	kept := newContents()
-	large := make(json.RawMessage, mostAside/3)
+	large := make(json.RawMessage, mostAside/3-eachAside)
 	first := kept.keep(large)
 	for range 3 {
 		kept.keep(large)
 	}
-	if _, err := kept.take(first); err == nil || len(kept.aside) != 3 || kept.bytes != 3*len(large) {
+	if _, err := kept.take(first); err == nil || len(kept.aside) != 3 || kept.bytes != 3*(len(large)+eachAside) {
 		t.Errorf("%d contents of %d bytes are kept, %v", len(kept.aside), kept.bytes, err)
 	}
 	if got, err := kept.take("another text"); got != "another text" || err != nil {
 		t.Error(got, err)
+	}
+}
+
+// Answers that no call waits for take little memory, however short they are, and little time.
+func TestShortContentsAreBounded(t *testing.T) {
+	t.Parallel()
+	kept := newContents()
+	message := []byte(`{"result":{"structuredContent":{}}}`)
+	for range 10 * mostAside / eachAside {
+		kept.putAside(message)
+	}
+	if n := len(kept.aside); n > mostAside/eachAside || len(kept.order) > n {
+		t.Errorf("%d contents and %d names are kept", n, len(kept.order))
+	}
+	// The oldest is never taken, the later ones are.
+	kept = newContents()
+	kept.keep(json.RawMessage("0"))
+	for range 1000 {
+		if _, err := kept.take(kept.keep(json.RawMessage("1"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(kept.order) > 20 {
+		t.Errorf("%d names are kept for 1 content", len(kept.order))
 	}
 }
