@@ -216,6 +216,26 @@ func TestImpurePackagesByName(t *testing.T) {
 	}
 }
 
+// TestSpecifiersAreNoNames checks that the text of a specifier is not read as the names that code imports: it would
+// become code of the image, or an image with other names than the code reads.
+func TestSpecifiersAreNoNames(t *testing.T) {
+	e := newEngine(t)
+	impure := packageOf("p", "package.json", `{"type": "module", "sideEffects": false}`, "index.js",
+		"export const a = Math.random() < 2", "sub.js", "export const s = 1")
+	impure.Impure = "it draws random numbers while it loads"
+	for _, code := range []string{
+		"import * as q from 'p/sub.js {s}'; q", "import { s } from 'p/sub.js {s}'; s",
+		"import { a } from 'p'; import * as q from 'p/sub.js {s}'; [a, q]", "const q = require('p/sub.js {s}'); q",
+		"const q = await import('p/sub.js {s}'); q",
+	} {
+		r, err := e.Run(t.Context(), sandbox.Script{Code: code}, sandbox.Grants{Packages: []sandbox.Package{impure}})
+		if err != nil || !strings.Contains(r.Error, "Cannot find package 'p/sub.js {s}'") ||
+			!strings.Contains(r.Error, "it is installed, but has no such module") {
+			t.Errorf("%s: %s, %q, %v", code, r.Value, r.Error, err)
+		}
+	}
+}
+
 // TestImpurePackagesFail checks what code sees of a package that fails while each run evaluates it.
 func TestImpurePackagesFail(t *testing.T) {
 	e := newEngine(t)

@@ -39,6 +39,12 @@ func (p Packages) anyOf(specifiers []string) bool {
 	})
 }
 
+// isAhead reports whether a specifier is of a package that is evaluated before the code. No file of a package has a
+// brace in its name: a specifier with one would read like a key of [Source.AheadByName].
+func (p Packages) isAhead(specifier string) bool {
+	return p.Ahead[PackageName(specifier)] && !strings.Contains(specifier, "{")
+}
+
 // PackageName returns the name of the package that a bare specifier is about.
 func PackageName(specifier string) string {
 	name, rest, _ := strings.Cut(specifier, "/")
@@ -202,8 +208,7 @@ func (b *bundle) newMark() string {
 // resolvePackages resolves a bare specifier that names no file.
 func (b *bundle) resolvePackages(a api.OnResolveArgs) (out api.OnResolveResult, ok bool) {
 	p := b.source.from
-	name := PackageName(a.Path)
-	if p.Ahead[name] {
+	if p.isAhead(a.Path) {
 		key := "import " + a.Path
 		if a.Kind == api.ResolveJSRequireCall || a.Kind == api.ResolveJSRequireResolve {
 			key = "require " + a.Path
@@ -258,7 +263,7 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 	bound := ""
 	for _, text := range cut {
 		m := declared.FindStringSubmatch(text)
-		if m == nil || !p.Ahead[PackageName(m[2]+m[3])] {
+		if m == nil || !p.isAhead(m[2]+m[3]) {
 			return nil, false
 		}
 		key := "import " + m[2] + m[3]
@@ -274,7 +279,7 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 	}
 	head += bound
 	for _, name := range found.required {
-		if p.Ahead[PackageName(name)] {
+		if p.isAhead(name) {
 			used["require "+name] = nil
 		} else if _, builtin := nodemodule.Name(name); !builtin {
 			return nil, false

@@ -374,7 +374,7 @@ func (b *bundle) notFound(specifier, importer string) string {
 			specifier, importer)
 	}
 	manifest := "node_modules/" + PackageName(specifier) + "/package.json"
-	if b.files[manifest] != nil || b.source.from.Files[manifest] != nil {
+	if b.files[manifest] != nil || b.source.from.Files[manifest] != nil || b.source.from.Names[PackageName(specifier)] {
 		return fmt.Sprintf("Cannot find package '%s' imported from %s: it is installed, but has no such module, "+
 			"or does not export it", specifier, importer)
 	}
