@@ -263,15 +263,15 @@ func assigned(s string, at int) (value int, ok bool) {
 // parameter finds the values of secret parameters of URLs. Its mark ends with the sign behind the name.
 func parameter(s string, at int, mark string, done int) (from, to, next int) {
 	from = at + len(mark)
-	to = value.run(s, from)
-	if from == to {
-		return 0, 0, at + 1
-	}
 	for _, name := range parameters {
 		begin := from - 1 - len(name)
-		if begin > done && has(s, begin, name) && strings.IndexByte("?&", s[begin-1]) >= 0 {
+		if begin <= done || !has(s, begin, name) || strings.IndexByte("?&", s[begin-1]) < 0 {
+			continue
+		}
+		if to = value.run(s, from); from < to { // only behind a name, as it may be as long as the text
 			return from, to, to
 		}
+		break
 	}
 	return 0, 0, at + 1
 }
