@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,11 @@ func TestLongRecords(t *testing.T) {
 		if err != nil || string(text) != "before"+string(bytes.TrimSuffix(s.Line, []byte("\n"))) {
 			t.Errorf("%s: %v, or another JSON", name, err)
 		}
+		var outlines audit.Outlines
+		outline, err := outlines.Read(s.Line)
+		if err != nil || !reflect.DeepEqual(outline, audit.OutlineOf(want)) {
+			t.Errorf("%s: %v, or another outline: %+v", name, err, outline)
+		}
 		for _, at := range []int{0, 1, 60, len(s.Line) / 2, len(s.Line) - 300, len(s.Line) - 3} {
 			line := bytes.Clone(s.Line)
 			line[at] ^= 1
@@ -64,6 +70,27 @@ func TestLongRecords(t *testing.T) {
 				t.Errorf("%s, byte %d changed: %v", name, at, err)
 			}
 		}
+	}
+}
+
+// The outline of a long line is read without a copy of its request and its journal.
+func TestOutlinesOfLongRecords(t *testing.T) {
+	r := audit.Record{ID: "exec_01J0000000000000000000000", Time: time.Unix(1e9, 5).UTC()}
+	r.Request = json.RawMessage(`"` + strings.Repeat("x", 4<<20) + `"`)
+	r.Journal = r.Request
+	s, err := audit.Seal(r, audit.Head{Writer: "w"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var outlines audit.Outlines
+	if _, err := outlines.Read(s.Line); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("the outline took %d bytes", n)
 	}
 }
 
