@@ -172,3 +172,64 @@ func TestLostContentFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The content of one job that is lost keeps no other from running and from being taken over. The job runs once its
+// content is there again.
+func TestLostContents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open := func() *sqlitestate.Store {
+		s, err := sqlitestate.Open(dir, sqlitestate.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	submit := func(id, code string) {
+		t.Helper()
+		job := execution.Job{ID: id, Tenant: "t", Status: execution.Queued, Request: execution.Request{Code: code}}
+		if err := s.Submit(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const first, second = "exec_0000000001", "exec_0000000002"
+	submit(first, strings.Repeat("x", 1<<20))
+	submit(second, "1")
+	contents, aside := filepath.Join(dir, "contents"), filepath.Join(dir, "aside")
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now()
+	claim := func(when time.Time, most int, want ...string) {
+		t.Helper()
+		jobs, err := s.ClaimSome(t.Context(), when, "", nil, most)
+		var got []string
+		for _, job := range jobs {
+			got = append(got, job.ID)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) || (err == nil) != (len(want) > 0) {
+			t.Errorf("claimed %v, %v; want %v", got, err, want)
+		}
+	}
+	move(contents, aside)
+	claim(now, 2, second)
+	claim(now, 2)
+	move(aside, contents)
+	claim(now.Add(2*time.Minute), 2, first)
+	move(contents, aside)
+	shut(t, s)
+	s = open()
+	t.Cleanup(func() { shut(t, s) })
+	orphans, err := s.Orphans(t.Context())
+	if len(orphans) != 1 || orphans[0].ID != second || err == nil {
+		t.Errorf("%d orphans, %v", len(orphans), err)
+	}
+	move(aside, contents)
+	if orphans, err := s.Orphans(t.Context()); len(orphans) != 2 || err != nil {
+		t.Errorf("%d orphans, %v", len(orphans), err)
+	}
+}

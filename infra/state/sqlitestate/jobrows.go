@@ -38,7 +38,7 @@ func (d *database) query(ctx context.Context, scan func(scanner) (jobRow, error)
 	return out, err
 }
 
-// all returns the jobs of all rows.
+// all returns the jobs of all rows. If the content of some is lost, it returns the others with the error.
 func (d *database) all(ctx context.Context, q querier, rows *sql.Rows, scan func(scanner) (jobRow, error)) (
 	out []execution.Job, err error) {
 	var read []jobRow
@@ -52,14 +52,19 @@ func (d *database) all(ctx context.Context, q querier, rows *sql.Rows, scan func
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
+	var lost error
 	for _, row := range read {
 		job, err := d.job(ctx, q, row)
+		if errors.Is(err, errContent) {
+			lost = err
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, job)
 	}
-	return out, nil
+	return out, lost
 }
 
 type scanner interface{ Scan(...any) error }

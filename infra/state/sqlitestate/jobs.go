@@ -177,7 +177,8 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 	return jobs[0], nil
 }
 
-// ClaimSome claims at most so many jobs in one transaction, as consecutive calls of Claim do.
+// ClaimSome claims at most so many jobs in one transaction, as consecutive calls of Claim do. A job whose content is
+// lost lets others go first for a minute; the error is its if no job is claimed.
 func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, passOver []string,
 	most int) (jobs []execution.Job, err error) {
 	over := "[]"
@@ -193,11 +194,21 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 	if err != nil || !some {
 		return nil, cmp.Or(err, execution.ErrNotFound)
 	}
+	var lost error
 	err = s.filed(ctx, func(tx *sql.Tx, files *filing) error {
-		jobs = nil
-		for last := after; len(jobs) < most; last = jobs[len(jobs)-1].Tenant {
-			job, err := next(ctx, s.database, tx, now, last, over)
-			if errors.Is(err, execution.ErrNotFound) && len(jobs) > 0 {
+		jobs, lost = nil, nil
+		last := after
+		for passed := 0; len(jobs) < most && passed < rowsAtOnce; {
+			job, seq, err := next(ctx, s.database, tx, now, last, over)
+			if errors.Is(err, errContent) {
+				lost = err
+				passed++
+				if err := postpone(ctx, tx, seq, now); err != nil {
+					return err
+				}
+				continue
+			}
+			if errors.Is(err, execution.ErrNotFound) && (len(jobs) > 0 || lost != nil) {
 				return nil
 			}
 			if err != nil {
@@ -208,14 +219,23 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 			if err := s.write(ctx, tx, files, job, was, share.Aside(was)); err != nil {
 				return err
 			}
-			jobs = append(jobs, job)
+			jobs, last = append(jobs, job), job.Tenant
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	if len(jobs) == 0 {
+		return nil, lost
+	}
 	return jobs, nil
+}
+
+// postpone makes a queued job startable in a minute. [Store.Take], which is for one job, does not heed that.
+func postpone(ctx context.Context, tx *sql.Tx, seq int64, now time.Time) error {
+	_, err := tx.ExecContext(ctx, "UPDATE jobs SET not_before = ? WHERE seq = ?", millis(now.Add(time.Minute)), seq)
+	return err
 }
 
 // startable selects queued jobs that may start at ?1, of tenants that are not in the list ?2. No job waits for an hour:
@@ -223,10 +243,10 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 const startable = " FROM jobs WHERE status = 'queued' AND (not_before <= ?1 OR not_before > ?1 + 3600000) " +
 	"AND tenant NOT IN (SELECT value FROM json_each(?2))"
 
-// next returns the next job of the first tenant after a given one.
+// next returns the next job of the first tenant after a given one, and the number of its row.
 func next(
 	ctx context.Context, d *database, tx *sql.Tx, now time.Time, after, over string,
-) (execution.Job, error) {
+) (execution.Job, int64, error) {
 	const some = "SELECT " + jobColumns + startable + " AND tenant "
 	const order = " ORDER BY tenant, priority DESC, seq LIMIT 1"
 	row, err := scanWhole(tx.QueryRowContext(ctx, some+"> ?3"+order, millis(now), over, after))
@@ -234,9 +254,10 @@ func next(
 		row, err = scanWhole(tx.QueryRowContext(ctx, some+"<= ?3"+order, millis(now), over, after))
 	}
 	if err != nil {
-		return execution.Job{}, err
+		return execution.Job{}, 0, err
 	}
-	return d.job(ctx, tx, row)
+	job, err := d.job(ctx, tx, row)
+	return job, row.seq, err
 }
 
 // Take claims the job with an ID if it is queued and may start now. Otherwise the error is execution.ErrNotFound.
@@ -400,7 +421,7 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 }
 
 // Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers
-// each. Each tenant has its share of the limit.
+// each. Each tenant has its share of the limit. A job whose content is lost is passed over.
 func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) ([]execution.Job, error) {
 	tenants, part, err := s.dueTenants(ctx, callbacks(), now, limit)
 	if err != nil || len(tenants) == 0 {
@@ -417,7 +438,7 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 				return err
 			}
 			due, err := s.all(ctx, tx, rows, scanWhole)
-			if err != nil {
+			if err != nil && !errors.Is(err, errContent) {
 				return err
 			}
 			for _, job := range due {

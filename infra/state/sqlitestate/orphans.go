@@ -2,6 +2,7 @@ package sqlitestate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,7 @@ import (
 )
 
 // Orphans returns the running jobs of processes that have ended. Callbacks that such a process had claimed are due
-// again.
+// again. If the content of some is lost, it returns the others with the error.
 func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	owners, err := s.strings(ctx, `SELECT DISTINCT owner FROM jobs WHERE status = 'running' AND owner <> ?
 		UNION SELECT DISTINCT owner FROM jobs WHERE callback IS NOT NULL AND owner NOT IN ('', ?)`, s.owner, s.owner)
@@ -24,12 +25,16 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	})
 	ages := s.gone.ages(owners, s.now())
 	var out []execution.Job
+	var lost error
 	for _, owner := range owners {
 		if err := s.exec(ctx, "UPDATE jobs SET callback = 0, owner = '' WHERE callback IS NOT NULL AND owner = ?",
 			owner); err != nil {
 			return nil, fmt.Errorf("free callbacks: %w", err)
 		}
 		jobs, err := s.jobs(ctx, "SELECT "+jobColumns+" FROM jobs WHERE status = 'running' AND owner = ?", owner)
+		if errors.Is(err, errContent) {
+			lost, err = err, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +43,7 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 		}
 		out = append(out, jobs...)
 	}
-	return out, nil
+	return out, lost
 }
 
 // StartBefore returns the latest start of a job that this process has claimed. While it lives, no other takes the job
