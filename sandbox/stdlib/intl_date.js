@@ -108,6 +108,7 @@
       s.patterns = found.entry;
       s.abbreviations = intl.zoneAbbreviations[intl.base(found.asked)];
       s.zones = s.abbreviations === undefined ? intl.dataOf('zone', found.asked) ?? undefined : undefined;
+      s.dated = s.zones !== undefined && f.timeZoneName !== undefined ? datedOf(f, found.asked) : undefined;
       s.cycle = hour12 ?? cycle;
       s.number = intl.dataOf('number', found.asked);
     }
@@ -123,13 +124,13 @@
   const fieldIndex = (f) => ((p.arrayIndexOf(weekdays, f.weekday) * 3 + p.arrayIndexOf(years, f.year)) * 5 + p.arrayIndexOf(months_, f.month)) * 3 + p.arrayIndexOf(years, f.day);
   // patternOf returns the pattern of a format, or undefined if the locale's patterns have none. cycle is what the guest asked
   // for: hour12 or hourCycle.
-  const patternOf = (s, data, cycle, point, zones) => {
+  const patternOf = (s, data, cycle, point, zones, beside) => {
     const f = s.fields, dated = (f.weekday ?? f.year ?? f.month ?? f.day) !== undefined, timed = (f.hour ?? f.minute ?? f.second) !== undefined;
     const fraction = f.fractionalSecondDigits !== undefined;
     if ((f.era ?? f.dayPeriod) !== undefined || fraction && (f.hour === undefined || f.second === undefined) || f.weekday === 'narrow' || f.month === 'narrow') return undefined;
     const zone = f.timeZoneName === undefined ? '' : timed ? ' \u0015' : ', \u0015'; // as English has it
     const own = zones?.patterns[s.timeStyle === 'full' ? 3 : s.timeStyle !== undefined ? 2 : f.second !== undefined ? 1 : 0];
-    if (zone !== '' && zones !== undefined && (!timed || own === null)) return undefined;
+    if (zone !== '' && zones !== undefined && (timed ? own === null : beside === undefined)) return undefined;
     let day = -1, join = -1, time = -1;
     if (s.dateStyle !== undefined) {
       day = data.styles[p.arrayIndexOf(styles, s.dateStyle)];
@@ -154,7 +155,8 @@
       t = swap(t, wide ? '\u000e' : '\u000f', wide ? '\u000f' : '\u000e');
     }
     if (fraction) t = swap(t, '\u0011', `\u0011${point}\u0016`);
-    if (zone !== '') t = zones !== undefined ? swap(own, '\u0014', t) : dated && timed ? t : t + zone;
+    if (zone !== '') t = zones !== undefined ? (timed ? swap(own, '\u0014', t) : '') : dated && timed ? t : t + zone;
+    if (dated && !timed && zone !== '' && zones !== undefined) return swap(beside, '\u0014', data.patterns[day]);
     if (!dated || !timed) return dated ? data.patterns[day] + t : t;
     const pieces = data.joins[join], at = p.indexOf(pieces, '\u0013'), d = data.patterns[day];
     const other = p.indexOf(pieces, '\u0014');
@@ -166,13 +168,28 @@
     const at = p.indexOf(text, old);
     return at < 0 ? text : p.slice(text, 0, at) + by + p.slice(text, at + 1);
   };
+  // datedOf returns the pattern of a date with a zone and without a time in a locale, or undefined.
+  const datedOf = (f, tag) => f.hour === undefined && f.weekday === undefined && f.month === 'numeric' && f.year === 'numeric' && f.day === 'numeric' ? intl.dataOf('zoneName', tag)?.[0] || undefined : undefined;
+  // longName returns the long name of a zone in a locale, '' if that is its offset, or 0 if the host does not know. how is long or
+  // longGeneric; it returns undefined for others.
+  const longName = (tag, timeZone, how, daylight) => {
+    if (how !== 'long' && how !== 'longGeneric') return undefined;
+    const known = intl.zoneNames[timeZone], data = intl.dataOf('zoneName', tag);
+    if (known === undefined) return '';
+    const at = p.arrayIndexOf(intl.dataOf('zoneName', 'list'), how === 'long' ? known[daylight ? 'longDaylight' : 'long'] : ` ${known.longGeneric}`);
+    return !data ? 0 : at < 0 ? '' : data[at];
+  };
+  // These have another time in the style full than in medium.
+  const ownFull = ['ja', 'ko', 'lo', 'th', 'uz'];
   const patternsFor = (s, tag, cycle) => {
     const zone = s.fields.timeZoneName, english = intl.zoneAbbreviations[intl.base(tag)] !== undefined;
     const zones = zone === undefined || english ? undefined : intl.dataOf('zone', tag);
-    if (zone !== undefined && (zone === 'shortGeneric' || !english && (!zones || zone === 'longGeneric' || zone === 'long' && s.timeZone !== 'UTC'))) return undefined;
+    if (zone !== undefined && !english && (!zones || zone === 'shortGeneric' || longName(tag, s.timeZone, zone, false) === 0 || longName(tag, s.timeZone, zone, true) === 0)) return undefined;
+    if (zone === 'shortGeneric' && english) return undefined;
+    if (s.timeStyle === 'full' && p.arrayIndexOf(ownFull, intl.language(tag)) >= 0) return undefined;
     const data = intl.dataOf('date', tag), { point } = intl.dataOf('number', tag) ?? { __proto__: null };
     if (s.fields.fractionalSecondDigits !== undefined && point === undefined) return undefined;
-    return data !== undefined && data !== null && patternOf(s, data, cycle, point, zones) !== undefined ? data : undefined;
+    return data !== undefined && data !== null && patternOf(s, data, cycle, point, zones, zones ? datedOf(s.fields, tag) : undefined) !== undefined ? data : undefined;
   };
   // patternParts formats a time by the host's patterns: see locales.mjs. A range may need a pattern that the locale lacks; it
   // then has the date alone in figures.
@@ -182,7 +199,12 @@
   };
   const listed = { __proto__: null, '\u0007': 'month', '\u0008': 'weekday', '\u0012': 'dayPeriod' };
   const patternParts = (s, c) => {
-    const data = s.patterns, pattern = patternOf(s, data, s.cycle, s.number?.point, s.zones) ?? data.patterns[data.styles[3]], values = { __proto__: null }, digits = s.number?.digits;
+    const data = s.patterns;
+    return filled(s, c, patternOf(s, data, s.cycle, s.number?.point, s.zones, s.dated) ?? data.patterns[data.styles[3]]);
+  };
+  // filled returns the parts of a pattern. more has the lists after those of s.
+  const filled = (s, c, pattern, more) => {
+    const data = s.patterns, values = { __proto__: null }, digits = s.number?.digits;
     const figure = (type, value) => {
       let text = value;
       if (digits !== undefined) {
@@ -209,7 +231,7 @@
       const ch = pattern[i], type = listed[ch];
       rest += ch;
       if (type === undefined) continue;
-      const list = data.lists[p.charCodeAt(pattern[++i], 0) - 32];
+      const at = p.charCodeAt(pattern[++i], 0) - 32, list = at < data.lists.length ? data.lists[at] : more[at - data.lists.length];
       values[ch] = [intl.part(type, list[type === 'month' ? c.month : type === 'weekday' ? c.weekday : list.length === 24 ? c.hour : c.hour < 12 ? 0 : 1])];
     }
     return intl.fill(rest, values);
@@ -239,12 +261,12 @@
   // Ireland's winter is daylight saving time in the time zone database, and standard time in English.
   const inverse = { __proto__: null, 'Europe/Dublin': true, Eire: true };
   // foreignZone names a zone by the locale's patterns.
-  const foreignZone = ({ zones, timeZone }, c, how) => {
+  const foreignZone = ({ zones, timeZone, base }, c, how) => {
     if (timeZone === 'UTC' && (how === 'short' || how === 'long')) return zones.utc[how === 'long' ? 0 : 1];
-    const known = how === 'short' ? intl.zoneNames[timeZone] : undefined;
-    const name = known === undefined ? undefined : zones.names[known[c.daylight !== (inverse[timeZone] === true) ? 'longDaylight' : 'long']];
-    if (name !== undefined) return name;
-    const long = how === 'longOffset', [none, ahead, aheadEnd, behind, behindEnd, point] = zones.offsets[long ? 1 : 0];
+    const known = how === 'short' ? intl.zoneNames[timeZone] : undefined, daylight = c.daylight !== (inverse[timeZone] === true);
+    const name = known === undefined ? longName(base, timeZone, how, daylight) : zones.names[known[daylight ? 'longDaylight' : 'long']];
+    if (name !== undefined && name !== '') return name;
+    const long = p.startsWith(how, 'long'), [none, ahead, aheadEnd, behind, behindEnd, point] = zones.offsets[long ? 1 : 0];
     const a = p.abs(c.offset), h = p.floor(a / 3600), m = p.floor(a % 3600 / 60), hours = long ? two(h) : `${h}`;
     if (a === 0) return none;
     return (c.offset < 0 ? behind : ahead) + hours + (long || m > 0 ? point + two(m) : '') + (c.offset < 0 ? behindEnd : aheadEnd);
@@ -417,13 +439,38 @@
   const joinTimes = (list) => {
     for (let i = 0; i < list.length; i++) if (list[i].type === 'literal' && list[i].value === ' at ') list[i] = intl.part('literal', ', ');
   };
+  // rangeKey returns the key of a format in the host's patterns of ranges: see locales.mjs.
+  const rangeKey = ({ dateStyle, timeStyle, fields: f }) => dateStyle !== undefined || timeStyle !== undefined ? `${dateStyle ?? ''}/${timeStyle ?? ''}`
+    : `${p.arrayIndexOf(weekdays, f.weekday)}${p.arrayIndexOf(years, f.year)}${p.arrayIndexOf(months_, f.month)}${p.arrayIndexOf(years, f.day)}${p.arrayIndexOf(years, f.hour)}${p.arrayIndexOf(years, f.minute)}`;
+  // patternRange returns the parts of a range by the host's patterns, null if both ends are the same, or undefined if it has none.
+  const patternRange = (s, x, y) => {
+    const f = s.fields;
+    if (s.patterns === undefined || s.cycle !== undefined || (f.era ?? f.dayPeriod ?? f.fractionalSecondDigits ?? f.timeZoneName ?? f.second) !== undefined) return undefined;
+    const data = intl.dataOf('range', s.base) ?? undefined, row = data?.sets[rangeKey(s)];
+    if (row === undefined || x.year < 1 || y.year < 1) return undefined;
+    const at = x.year !== y.year ? 0 : x.month !== y.month ? 1 : x.day !== y.day ? 2 : x.hour < 12 !== y.hour < 12 ? 3 : x.hour !== y.hour ? 4 : x.minute !== y.minute ? 5 : -1;
+    if (at < 0 || row[at] === -2) return null;
+    if (row[at] < 0) return undefined;
+    const pattern = data.patterns[row[at]], out = [];
+    let source = 'shared', from = 0;
+    for (let i = 0; i <= pattern.length; i++) {
+      const next = i === pattern.length ? 'shared' : pattern[i] === '\u0017' ? 'endRange' : pattern[i] === '\u0018' ? 'shared' : pattern[i] === '\u0019' ? 'startRange' : undefined;
+      if (next === undefined) continue;
+      const list = filled(s, source === 'endRange' ? y : x, p.slice(pattern, from, i), data.lists);
+      for (let j = 0; j < list.length; j++) p.arrayPush(out, { type: list[j].type, value: list[j].value, source });
+      source = next;
+      from = i + 1;
+    }
+    return out;
+  };
   // range returns the parts of a range, and whether both ends have the same text. In English it says once what both ends
   // share: "Jan 10 – 20, 2024".
   const range = (s, from, to) => {
     if (from === undefined || to === undefined) throw new p.TypeError('Invalid time value');
     const start = timeOf(from), end = timeOf(to);
     let a = parts(s, start), b = parts(s, end);
-    const f = s.fields, x = clock(s, p.trunc(start)), y = clock(s, p.trunc(end)), timed = f.hour !== undefined;
+    const f = s.fields, x = clock(s, p.trunc(start)), y = clock(s, p.trunc(end)), timed = f.hour !== undefined, made = patternRange(s, x, y);
+    if (made !== undefined) return { __proto__: null, same: made === null, parts: made ?? intl.rangeParts(a, a) };
     const sameYear = x.year === y.year, sameMonth = sameYear && x.month === y.month, sameDay = sameMonth && x.day === y.day;
     const fields = { __proto__: null, ...f };
     if (timed && !sameDay) {

@@ -4,12 +4,19 @@
   'use strict';
   const { p, intl } = internal;
   const kept = { __proto__: null };
-  // dataOf returns the patterns of a kind (plural, list, relative, number, date or zone) for a canonical tag, or undefined.
+  // dataOf returns the patterns of a kind, which locales.mjs describes, for a canonical tag, or undefined. A list may have only
+  // what differs from that of another locale, which it names under <.
   const dataOf = intl.dataOf = (kind, tag) => {
     const key = `${kind} ${intl.base(tag)}`;
     if (key in kept) return kept[key];
     const text = internal.sync('intl.data', kind, intl.base(tag));
-    return kept[key] = text === null ? undefined : bare(p.parse(text));
+    const data = text === null ? undefined : bare(p.parse(text));
+    return kept[key] = data?.['<'] === undefined ? data : merged(dataOf(kind, data['<']), data);
+  };
+  const merged = (parent, own) => {
+    const list = [];
+    for (let i = 0; i < parent.length; i++) p.arrayPush(list, own[i] === undefined ? parent[i] : own[i]);
+    return list;
   };
   // bare removes the prototypes of objects, which guests can change.
   const bare = (v) => {

@@ -77,60 +77,36 @@
   const symbols = { __proto__: null, USD: '$', EUR: '€', GBP: '£', JPY: '¥', CNY: 'CN¥', INR: '₹', KRW: '₩', BRL: 'R$', CAD: 'CA$', AUD: 'A$', MXN: 'MX$', NZD: 'NZ$', HKD: 'HK$', TWD: 'NT$', ILS: '₪', VND: '₫', XAF: 'FCFA', XOF: 'F\u202fCFA', PHP: '₱' };
   const noCents = ['JPY', 'KRW', 'VND', 'CLP', 'ISK', 'PYG', 'UGX', 'XAF', 'XOF', 'XPF', 'RWF', 'KMF', 'GNF', 'DJF', 'BIF', 'VUV'];
   const mills = ['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'];
-  const names = { __proto__: null, USD: 'US dollar', EUR: 'euro', GBP: 'British pound', JPY: 'Japanese yen', CNY: 'Chinese yuan', INR: 'Indian rupee', CAD: 'Canadian dollar', AUD: 'Australian dollar', CHF: 'Swiss franc', BRL: 'Brazilian real', MXN: 'Mexican peso', KRW: 'South Korean won' };
-  intl.currencyName = (code) => {
-    const name = names[code];
-    let title = name === undefined ? undefined : '';
-    for (let i = 0; name !== undefined && i < name.length; i++) title += i === 0 || name[i - 1] === ' ' ? p.toUpperCase(name[i]) : name[i];
-    return title;
-  };
   const narrowSymbols = { __proto__: null, CNY: '¥', CAD: '$', AUD: '$', MXN: '$', NZD: '$', SEK: 'kr', NOK: 'kr', DKK: 'kr', PLN: 'zł', CZK: 'Kč', RUB: '₽', TRY: '₺', ZAR: 'R', HKD: '$', SGD: '$', TWD: '$', THB: '฿', IDR: 'Rp', MYR: 'RM', HUF: 'Ft', RON: 'lei', UAH: '₴', EGP: 'E£', NGN: '₦', ARS: '$', CLP: '$', COP: '$', UYU: '$', PKR: 'Rs', BDT: '৳', KZT: '₸' };
-  const unchanged = ['JPY', 'CNY', 'KRW'];
-  // units maps a unit to its short, narrow and long singular names.
-  const units = {
-    __proto__: null, acre: [' ac', 'ac', 'acre'], bit: [' bit', 'bit', 'bit'], byte: [' byte', 'B', 'byte'], celsius: ['°C', '°C', 'degree Celsius'], centimeter: [' cm', 'cm', 'centimeter'],
-    day: [' day', 'd', 'day'], degree: [' deg', '°', 'degree'], fahrenheit: ['°F', '°', 'degree Fahrenheit'], foot: [' ft', '′', 'foot'], gigabit: [' Gb', 'Gb', 'gigabit'],
-    gigabyte: [' GB', 'GB', 'gigabyte'], gram: [' g', 'g', 'gram'], hectare: [' ha', 'ha', 'hectare'], hour: [' hr', 'h', 'hour'], inch: [' in', '″', 'inch'], kilobit: [' kb', 'kb', 'kilobit'],
-    kilobyte: [' kB', 'kB', 'kilobyte'], kilogram: [' kg', 'kg', 'kilogram'], kilometer: [' km', 'km', 'kilometer'], liter: [' L', 'L', 'liter'], megabit: [' Mb', 'Mb', 'megabit'],
-    megabyte: [' MB', 'MB', 'megabyte'], meter: [' m', 'm', 'meter'], mile: [' mi', 'mi', 'mile'], milliliter: [' mL', 'mL', 'milliliter'], millimeter: [' mm', 'mm', 'millimeter'],
-    millisecond: [' ms', 'ms', 'millisecond'], minute: [' min', 'm', 'minute'], month: [' mth', 'm', 'month'], ounce: [' oz', 'oz', 'ounce'], percent: ['%', '%', 'percent'], petabyte: [' PB', 'PB', 'petabyte'],
-    pound: [' lb', '#', 'pound'], second: [' sec', 's', 'second'], terabyte: [' TB', 'TB', 'terabyte'], week: [' wk', 'w', 'week'], yard: [' yd', 'yd', 'yard'], year: [' yr', 'y', 'year'], microsecond: [' μs', 'μs', 'microsecond'], nanosecond: [' ns', 'ns', 'nanosecond'],
-  };
-  const plurals = { __proto__: null, foot: 'feet', inch: 'inches', 'degree Celsius': 'degrees Celsius', 'degree Fahrenheit': 'degrees Fahrenheit', percent: 'percent' };
-  const counted = ['day', 'hour', 'month', 'week', 'year', 'second', 'minute'];
-  const thousands = [[12, 'T', 'trillion'], [9, 'B', 'billion'], [6, 'M', 'million'], [3, 'K', 'thousand']];
-
+  const simple = intl.split('acre bit byte celsius centimeter day degree fahrenheit fluid-ounce foot gallon gigabit gigabyte gram hectare hour inch kilobit kilobyte kilogram kilometer liter megabit megabyte meter microsecond mile mile-scandinavian milliliter millimeter millisecond minute month nanosecond ounce percent petabyte pound second stone terabit terabyte week yard year', ' ');
   const isUnit = (unit) => {
     const i = p.indexOf(unit, '-per-');
-    if (i < 0) return units[unit] !== undefined;
-    return units[p.slice(unit, 0, i)] !== undefined && units[p.slice(unit, i + 5)] !== undefined;
+    return p.arrayIndexOf(simple, i < 0 ? unit : p.slice(unit, 0, i)) >= 0 && (i < 0 || p.arrayIndexOf(simple, p.slice(unit, i + 5)) >= 0);
   };
-  // unitText returns the text that follows the number.
-  const unitText = (s, one) => {
-    const i = p.indexOf(s.unit, '-per-');
-    const name = i < 0 ? s.unit : p.slice(s.unit, 0, i), per = i < 0 ? undefined : p.slice(s.unit, i + 5);
-    const short = units[name][0], narrow = units[name][1], long = units[name][2];
-    if (s.unitDisplay === 'long') {
-      const text = ` ${one ? long : plurals[long] ?? `${long}s`}`;
-      return per === undefined ? text : `${text} per ${units[per][2]}`;
-    }
-    if (per !== undefined) {
-      const second = per === 'hour' ? 'h' : per === 'second' ? 's' : p.trim(units[per][0]);
-      return name === 'mile' && per === 'hour' ? (s.unitDisplay === 'narrow' ? 'mph' : ' mph') : `${s.unitDisplay === 'narrow' ? narrow : short}/${second}`;
-    }
-    if (s.unitDisplay === 'narrow') return narrow;
-    const plural = !one && p.arrayIndexOf(counted, name) >= 0 && name !== 'second' && name !== 'minute';
-    return plural ? `${short}s` : short;
+  const unitStyles = ['short', 'narrow', 'long'];
+  // unitPattern returns the pattern of a number with the unit of s in a locale, or one for each plural category, or undefined.
+  const unitPattern = (s, tag) => {
+    const data = intl.dataOf('unit', tag), style = p.arrayIndexOf(unitStyles, s.unitDisplay), n = simple.length;
+    if (data === undefined) return undefined;
+    const whole = data[n + n][s.unit];
+    if (whole !== undefined) return whole[style];
+    const i = p.indexOf(s.unit, '-per-'), above = data[p.arrayIndexOf(simple, i < 0 ? s.unit : p.slice(s.unit, 0, i))][style];
+    if (i < 0) return above;
+    const around = data[n + p.arrayIndexOf(simple, p.slice(s.unit, i + 5))][style];
+    if (around === null) return undefined;
+    const at = p.indexOf(around, '\u0003'), put = (text) => p.slice(around, 0, at) + text + p.slice(around, at + 1), out = [];
+    if (typeof above === 'string') return put(above);
+    for (let j = 0; j < above.length; j++) p.arrayPush(out, put(above[j]));
+    return out;
   };
-
-  // claimOf returns the word that a locale's entry in intl_claims.js must contain.
-  const claimOf = (s) => {
-    if (s.notation === 'compact') return s.style === 'decimal' && s.compactDisplay === 'short' ? 'compact' : 'words';
-    if (s.notation !== 'standard') return s.style === 'decimal' ? 'exponent' : 'words';
-    if (s.style === 'currency') return s.currencyDisplay === 'symbol' && s.currencySign === 'standard' ? s.currency : 'words';
-    if (s.style === 'unit') return s.unitDisplay === 'short' && (s.unit === 'kilogram' || s.unit === 'kilometer-per-hour') ? 'unit' : 'words';
-    return s.style;
+  // currencyNames returns the names of a currency in a locale: one, or one alone and one for each plural category, or undefined.
+  const currencyNames = intl.currencyNames = (code, tag) => {
+    const data = intl.dataOf('currency', tag), at = data === undefined ? -1 : p.arrayIndexOf(intl.dataOf('currency', 'list'), code);
+    return at < 0 ? undefined : data[at + 2];
   };
+  // byPlural chooses from a text, or from one for each plural category after the first n.
+  const byPlural = (s, texts, n, digits) => typeof texts === 'string' ? texts
+    : texts[n + p.arrayIndexOf(intl.dataOf('plural', s.locale)[2], digits === undefined ? 'other' : intl.pluralOf(s.locale, 0, digits))] ?? texts[texts.length - 1];
 
   // settings reads the options in the order that the standard prescribes.
   const settings = (locales, options) => {
@@ -164,25 +140,24 @@
     }
     s.useGrouping = grouping;
     s.signDisplay = intl.option(o, 'signDisplay', ['auto', 'never', 'always', 'exceptZero', 'negative'], 'auto');
-    const builtIn = intl.claims(intl.numberClaims, claimOf(s));
-    const { locale, entry } = intl.choose(asked, (tag) => patternsFor(s, tag) ?? builtIn(tag));
+    const { locale, entry } = intl.choose(asked, (tag) => patternsFor(s, tag));
     s.locale = locale;
-    if (typeof entry === 'string') {
-      s.data = intl.data[entry];
-    } else {
-      s.row = entry;
-      const money = s.style === 'currency';
-      s.data = [money ? entry.moneyPoint ?? entry.point : entry.point, money ? entry.moneyGroup ?? entry.group : entry.group, entry.min2 === true ? 2 : 1];
-    }
+    const row = s.row = typeof entry === 'string' ? intl.dataOf('number', 'en') : entry, money = s.style === 'currency';
+    s.data = [money ? row.moneyPoint ?? row.point : row.point, money ? row.moneyGroup ?? row.group : row.group, row.min2 === true ? 2 : 1];
+    if (s.style === 'unit') s.unitPattern = unitPattern(s, locale);
+    if (money && s.currencyDisplay === 'name') s.names = currencyNames(s.currency, locale) ?? s.currency;
     return s;
   };
   // patternsFor returns the host's patterns for a locale, if they have what the settings need.
   const patternsFor = (s, tag) => {
-    if (s.style === 'unit' || s.notation !== 'standard' && (s.notation !== 'compact' || s.style !== 'decimal') || s.currency !== undefined && s.currencyDisplay === 'name') return undefined;
     const row = intl.dataOf('number', tag);
-    return row === undefined || s.currency !== undefined && s.currencyDisplay === 'symbol' && row.symbols[s.currency] === null ? undefined : row;
+    if (row === undefined || s.style === 'unit' && unitPattern(s, tag) === undefined) return undefined;
+    // A compact percentage has spaces of its own, and the marks of a negative one are elsewhere in compact money.
+    if (s.notation === 'compact' && (s.style === 'percent' && intl.language(tag) !== 'en' || s.style === 'currency' && row.negative !== '\u0002\u0001')) return undefined;
+    if (s.style !== 'currency') return row;
+    return s.currencyDisplay === 'symbol' && row.symbols[s.currency] === null || s.currencyDisplay === 'name' && currencyNames(s.currency, tag) === undefined ? undefined : row;
   };
-  intl.numbering = (s) => s.row?.system ?? 'latn';
+  intl.numbering = (s) => s.row.system ?? 'latn';
   const modes = ['ceil', 'floor', 'expand', 'trunc', 'halfCeil', 'halfFloor', 'halfExpand', 'halfTrunc', 'halfEven'];
   const increments = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000];
   const digitOptions = intl.digitOptions = (s, o, leastFraction, mostFraction) => {
@@ -243,7 +218,7 @@
 
   const group = (s, parts, int) => {
     const sign = s.data[1], least = s.data[2];
-    const indian = s.row === undefined ? s.locale === 'en-IN' : s.row.pair === true;
+    const indian = s.row.pair === true;
     const wanted = s.useGrouping !== false && int.length >= 4 + (s.useGrouping === 'min2' || (least === 2 && s.useGrouping !== 'always') ? 1 : 0);
     if (!wanted) {
       p.arrayPush(parts, intl.part('integer', int));
@@ -259,16 +234,9 @@
       from = to;
     }
   };
-  const currencyText = (s, one) => {
-    const c = s.currency;
-    if (s.currencyDisplay === 'code') return c;
-    if (s.currencyDisplay === 'name') return names[c] === undefined ? c : one || c === 'JPY' || p.arrayIndexOf(unchanged, c) >= 0 ? names[c] : `${names[c]}s`;
-    return (s.currencyDisplay === 'narrowSymbol' ? narrowSymbols[c] : undefined) ?? symbols[c] ?? c;
-  };
-
   // compact returns the digits to show and the pattern around them, by the host's patterns for each power of ten.
   const compact = (s, d) => {
-    const rows = s.row.compact[s.compactDisplay === 'long' ? 1 : 0];
+    const rows = s.row.compact[s.compactDisplay === 'long' && s.style !== 'currency' ? 1 : 0];
     let r = apply(s, d), row;
     for (let e = magnitude(r), last = 0; e >= 3 && e !== last;) {
       let at = p.min(e, 17) - 3;
@@ -278,17 +246,17 @@
       last = e;
       e = p.max(e, magnitude(r) + row[0]); // it may have been rounded up to the next power
     }
-    return { __proto__: null, digits: r, pattern: row === undefined ? undefined : (r.int === '1' && r.frac === '' ? row[1][1] : undefined) ?? row[1][intl.pluralOf(s.locale, 0, r)] ?? row[1].other };
+    return { __proto__: null, digits: r, by: row === undefined ? 0 : row[0], pattern: row === undefined ? undefined : (r.int === '1' && r.frac === '' ? row[1][1] : undefined) ?? row[1][intl.pluralOf(s.locale, 0, r)] ?? row[1].other };
   };
   // patternParts puts a number into the host's patterns, which are indexed by style and sign. In them \u0001 is the number,
   // \u0002 the sign, \u0003 the currency and \u0004 the percent sign; \u0005 is around the word of a compact number.
-  const patternParts = (s, number, sign, compacted) => {
+  const patternParts = (s, number, sign, compacted, digits) => {
     const { row } = s, values = { __proto__: null };
-    let pattern = sign === '' ? '\u0001' : row.negative;
+    let pattern = sign === '' ? '\u0001' : row.negative, inner = '\u0001';
     if (row.digits !== undefined) {
       for (let i = 0; i < number.length; i++) {
         const { type, value } = number[i];
-        if (type !== 'integer' && type !== 'fraction') continue;
+        if (type !== 'integer' && type !== 'fraction' && type !== 'exponentInteger') continue;
         let text = '';
         for (let j = 0; j < value.length; j++) text += row.digits[value[j]];
         number[i].value = text;
@@ -297,9 +265,22 @@
     if (compacted !== undefined) {
       const pieces = intl.split(compacted, '\u0005'), before = pieces[0], word = pieces[1] ?? '', after = pieces[2] ?? '';
       values['\u0005'] = [intl.part('compact', word)];
-      pattern = replaced(pattern, `${before}${word === '' ? '' : '\u0005'}${after}`);
-    } else if (s.style === 'percent') pattern = row.percent[sign === '' ? 0 : 1];
-    else if (s.currency !== undefined) {
+      inner = `${before}${word === '' ? '' : '\u0005'}${after}`;
+    }
+    if (s.style === 'percent') pattern = row.percent[sign === '' ? 0 : 1];
+    else if (s.style === 'unit') {
+      const pieces = intl.split(byPlural(s, s.unitPattern, 0, digits), '\u0001');
+      const beside = (text, mark) => { // spaces around the name of a unit are not part of it
+        const found = p.regexpExec(/^([\s\u200e\u200f]*)(.*?)([\s\u200e\u200f]*)$/, text);
+        if (found[2] === '') return text;
+        values[mark] = [intl.part('unit', found[2])];
+        return found[1] + mark + found[3];
+      };
+      pattern = beside(pieces[0], '\u0006') + (pieces.length < 2 ? '' : pattern + beside(pieces[1], '\u0007'));
+    } else if (s.names !== undefined) {
+      pattern = intl.dataOf('currency', s.locale)[sign === '' ? 0 : 1];
+      values['\u0003'] = [intl.part('currency', byPlural(s, s.names, 1, digits))];
+    } else if (s.currency !== undefined) {
       const symbol = s.currencyDisplay === 'code' ? s.currency : (s.currencyDisplay === 'symbol' ? row.symbols[s.currency] ?? symbols[s.currency] : row.narrow[s.currency] ?? narrowSymbols[s.currency] ?? symbols[s.currency]) ?? s.currency;
       const text = typeof symbol === 'string' ? symbol : symbol[0], after = p.indexOf(row.money[0], '\u0003') > p.indexOf(row.money[0], '\u0001');
       const spaced = p.regexpExec(/^\p{L}$/u, after ? text[0] : text[text.length - 1]) === null ? 0 : 3;
@@ -309,7 +290,7 @@
     values['\u0001'] = number;
     values['\u0002'] = [sign === '+' ? intl.part('plusSign', row.plus) : intl.part('minusSign', row.minus)];
     values['\u0004'] = [intl.part('percentSign', row.percentSign)];
-    return intl.fill(pattern, values);
+    return intl.fill(inner === '\u0001' ? pattern : replaced(pattern, inner), values);
   };
   const replaced = (pattern, inner) => {
     const at = p.indexOf(pattern, '\u0001');
@@ -318,9 +299,9 @@
 
   // parts formats a number as a list of parts.
   const parts = (s, v) => {
-    const out = [], notNumber = typeof v === 'number' && v !== v, infinite = typeof v === 'number' && !notNumber && !isFinite(v);
+    const notNumber = typeof v === 'number' && v !== v, infinite = typeof v === 'number' && !notNumber && !isFinite(v);
     let d = notNumber || infinite ? { __proto__: null, negative: v < 0, int: '0', frac: '' } : typeof v === 'object' ? v : digitsOf(v);
-    let suffix, exponent;
+    let suffix, exponent, by = 0;
     if (s.style === 'percent') d = shift(d, 2);
     if (!notNumber && !infinite) {
       if (s.notation === 'scientific' || s.notation === 'engineering') {
@@ -330,18 +311,12 @@
         if (magnitude(r) > exponent - step(exponent)) r = apply(s, shift(d, -step(++exponent)));
         exponent = step(exponent);
         d = r;
-      } else if (s.notation === 'compact' && s.row !== undefined) {
+        by = exponent;
+      } else if (s.notation === 'compact') {
         const found = compact(s, d);
         d = found.digits;
+        by = found.by;
         suffix = found.pattern;
-      } else if (s.notation === 'compact') {
-        // Start with the smallest unit: a value that rounds up to 1000 is shown as 1 of the next unit.
-        let r = apply(s, d);
-        for (let i = thousands.length - 1; i >= 0 && magnitude(r) >= 3; i--) {
-          r = apply(s, shift(d, -thousands[i][0]));
-          suffix = s.compactDisplay === 'long' ? ` ${thousands[i][2]}` : thousands[i][1];
-        }
-        d = r;
       } else d = apply(s, d);
     }
     const zero = !infinite && (notNumber || isZero(d));
@@ -351,7 +326,7 @@
       if (s.signDisplay === 'never') sign = '';
     } else if (s.signDisplay === 'always' || (s.signDisplay === 'exceptZero' && !zero)) sign = '+';
     const number = [];
-    if (notNumber) p.arrayPush(number, intl.part('nan', s.row?.nan ?? 'NaN'));
+    if (notNumber) p.arrayPush(number, intl.part('nan', s.row.nan));
     else if (infinite) p.arrayPush(number, intl.part('infinity', '∞'));
     else {
       group(s, number, d.int);
@@ -360,43 +335,14 @@
         p.arrayPush(number, intl.part('fraction', d.frac));
       }
       if (exponent !== undefined) {
-        p.arrayPush(number, intl.part('exponentSeparator', 'E'));
-        if (exponent < 0) p.arrayPush(number, intl.part('exponentMinusSign', s.data[5]));
+        const [separator, before, minus] = intl.dataOf('exponent', s.locale);
+        p.arrayPush(number, intl.part('exponentSeparator', separator));
+        if (exponent < 0 && before !== '') p.arrayPush(number, intl.part('literal', before));
+        if (exponent < 0) p.arrayPush(number, intl.part('exponentMinusSign', minus));
         p.arrayPush(number, intl.part('exponentInteger', `${p.abs(exponent)}`));
       }
-      if (suffix !== undefined && s.row === undefined) {
-        if (suffix[0] === ' ') p.arrayPush(number, intl.part('literal', ' '));
-        p.arrayPush(number, intl.part('compact', p.trim(suffix)));
-      }
     }
-    if (s.row !== undefined) return patternParts(s, number, sign, suffix);
-    const add = (type, value) => { p.arrayPush(out, intl.part(type, value)); };
-    const one = d.int === '1' && d.frac === '' && !infinite && !notNumber;
-    const brackets = s.style === 'currency' && s.currencySign === 'accounting' && s.currencyDisplay !== 'name' && sign === '-' && s.data[4] === 0;
-    if (brackets) add('literal', '(');
-    else if (sign !== '') add(sign === '-' ? 'minusSign' : 'plusSign', sign === '-' ? s.data[5] : '+');
-    const before = s.style === 'currency' && s.currencyDisplay !== 'name' && s.data[4] !== 1;
-    if (before) {
-      const text = currencyText(s, one);
-      add('currency', text);
-      if (s.data[4] === 2 || p.regexpExec(/[A-Za-z]$/, text) !== null) add('literal', '\u00a0');
-    }
-    for (let i = 0; i < number.length; i++) p.arrayPush(out, number[i]);
-    if (s.style === 'currency' && !before) {
-      add('literal', s.currencyDisplay === 'name' ? ' ' : '\u00a0');
-      add('currency', currencyText(s, one));
-    }
-    if (s.style === 'percent') {
-      if (s.data[3].length > 1) add('literal', s.data[3][0]);
-      add('percentSign', '%');
-    }
-    if (s.style === 'unit') {
-      const text = unitText(s, one);
-      if (text[0] === ' ') add('literal', ' ');
-      add('unit', p.trim(text));
-    }
-    if (brackets) add('literal', ')');
-    return out;
+    return patternParts(s, number, sign, suffix, notNumber || infinite ? undefined : by === 0 ? d : shift(d, by));
   };
   // valueOf is ToIntlMathematicalValue: decimal strings keep all of their digits.
   const valueOf = (v) => {

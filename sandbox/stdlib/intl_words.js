@@ -1,4 +1,4 @@
-// Intl's Segmenter, Locale and DisplayNames. Segments follow UAX #29 without dictionaries. Names of currencies are English.
+// Intl's Segmenter, Locale and DisplayNames. Segments follow UAX #29 without dictionaries.
 (host, internal) => {
   'use strict';
   const { p, intl } = internal;
@@ -89,6 +89,14 @@
     }
     return { __proto__: null, base: tag + l.rest, tag: tag + l.rest + (extension === '' ? '' : `-u${extension}`) };
   };
+  // regionOf returns what the host knows of the region of a locale, or of its likely one; localOf what it knows of a locale.
+  const world = [1, [6, 7], 1, ['gregory'], []];
+  const regionOf = ({ region }, base) => intl.dataOf('region', region ?? p.regexpExec(/-(\w+)$/, internal.sync('intl.likely', base, 0))[1]) ?? world;
+  const localOf = ({ language, script, region }, base) => { // the host has no tags with a script that is the likely one
+    const short = script === undefined ? base : internal.sync('intl.likely', region === undefined ? `${language}-${script}` : `${language}-${region}`, 0);
+    const plain = script !== undefined && region !== undefined && p.indexOf(short, `-${script}-`) >= 0 ? `${language}-${region}` : base;
+    return intl.dataOf('local', plain) ?? [['h23'], ['latn'], ['emoji', 'eor'], 'ltr'];
+  };
   class Locale {
     #l; #text;
     constructor(tag, options = undefined) {
@@ -120,6 +128,16 @@
     get caseFirst() { return this.#l.kf; }
     get numeric() { return this.#l.kn === '' || this.#l.kn === 'true'; }
     get numberingSystem() { return this.#l.nu; }
+    get calendars() { return this.#l.ca === undefined ? p.arraySlice(regionOf(this.#l, this.#text.base)[3]) : [this.#l.ca]; }
+    get collations() { return this.#l.co === undefined ? p.arraySlice(localOf(this.#l, this.#text.base)[2]) : [this.#l.co]; }
+    get hourCycles() { return this.#l.hc === undefined ? p.arraySlice(localOf(this.#l, this.#text.base)[0]) : [this.#l.hc]; }
+    get numberingSystems() { return this.#l.nu === undefined ? p.arraySlice(localOf(this.#l, this.#text.base)[1]) : [this.#l.nu]; }
+    get textInfo() { return { direction: localOf(this.#l, this.#text.base)[3] }; }
+    get timeZones() { return this.#l.region === undefined ? undefined : p.arraySlice(regionOf(this.#l, this.#text.base)[4]); }
+    get weekInfo() {
+      const found = regionOf(this.#l, this.#text.base);
+      return { firstDay: found[0], weekend: p.arraySlice(found[1]), minimalDays: found[2] };
+    }
     toString() { return this.#text.tag; }
     maximize() { return new Locale(internal.sync('intl.likely', this.#text.base, 0) + p.slice(this.#text.tag, this.#text.base.length)); }
     minimize() { return new Locale(internal.sync('intl.likely', this.#text.base, 1) + p.slice(this.#text.tag, this.#text.base.length)); }
@@ -129,8 +147,18 @@
   intl.service(Locale, false, any);
   delete Locale.supportedLocalesOf;
 
-  const codes = { __proto__: null, language: /^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i, region: /^([a-z]{2}|[0-9]{3})$/i, script: /^[a-z]{4}$/i, currency: /^[a-z]{3}$/i };
-  const english = (tag) => intl.language(tag) === 'en' ? intl.find(tag) : undefined, named = intl.known('plural');
+  const codes = { __proto__: null, language: /^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i, region: /^([a-z]{2}|[0-9]{3})$/i, script: /^[a-z]{4}$/i, currency: /^[a-z]{3}$/i, dateTimeField: /^(era|year|quarter|month|weekOfYear|weekday|day|dayPeriod|hour|minute|second|timeZoneName)$/ };
+  const dateFields = ['era', 'year', 'quarter', 'month', 'weekOfYear', 'weekday', 'day', 'dayPeriod', 'hour', 'minute', 'second', 'timeZoneName'];
+  const named = intl.known('plural');
+  // currencyName returns the name of a currency, which is the same in all styles.
+  const currencyName = ({ locale }, currency) => {
+    const names = intl.currencyNames(currency, locale);
+    return typeof names === 'object' ? names[0] : names;
+  };
+  const fieldName = ({ locale, style }, name) => {
+    const names = intl.dataOf('field', locale)[p.arrayIndexOf(dateFields, name)];
+    return typeof names === 'object' ? names[p.arrayIndexOf(['long', 'short', 'narrow'], style)] : names;
+  };
   class DisplayNames {
     #s;
     constructor(locales, options) {
@@ -139,18 +167,18 @@
       const o = internal.dictionary(options, 'Intl.DisplayNames: the options');
       intl.option(o, 'localeMatcher', ['lookup', 'best fit']);
       const style = intl.option(o, 'style', ['narrow', 'short', 'long'], 'long');
-      const type = intl.option(o, 'type', ['language', 'region', 'script', 'currency']);
+      const type = intl.option(o, 'type', ['language', 'region', 'script', 'currency', 'dateTimeField']);
       if (type === undefined) throw new p.TypeError('Required option "type" must not be undefined');
       const fallback = intl.option(o, 'fallback', ['code', 'none'], 'code');
-      const { locale } = intl.resolve(tags, type === 'currency' ? english : named);
+      const { locale } = intl.resolve(tags, type === 'dateTimeField' ? intl.known('field') : named);
       this.#s = { __proto__: null, locale, style, type, fallback, languageDisplay: type === 'language' ? intl.option(o, 'languageDisplay', ['dialect', 'standard'], 'dialect') : undefined };
     }
     of(code) {
       const s = this.#s;
       code = `${code}`;
       if (p.regexpExec(codes[s.type], code) === null) throw new p.RangeError(`Invalid argument to Intl.DisplayNames.prototype.of`);
-      const canonical = s.type === 'language' ? intl.list(code)[0] : s.type === 'script' ? p.toUpperCase(code[0]) + p.toLowerCase(p.slice(code, 1)) : p.toUpperCase(code);
-      const name = s.type === 'currency' ? intl.currencyName(canonical) : internal.sync('intl.name', s.type, canonical, s.locale) ?? undefined;
+      const canonical = s.type === 'dateTimeField' ? code : s.type === 'language' ? intl.list(code)[0] : s.type === 'script' ? p.toUpperCase(code[0]) + p.toLowerCase(p.slice(code, 1)) : p.toUpperCase(code);
+      const name = s.type === 'currency' ? currencyName(s, canonical) : s.type === 'dateTimeField' ? fieldName(s, canonical) : internal.sync('intl.name', s.type, canonical, s.locale) ?? undefined;
       return name ?? (s.fallback === 'code' ? canonical : undefined);
     }
     resolvedOptions() { return intl.object(this.#s); }

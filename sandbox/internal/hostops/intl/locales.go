@@ -7,8 +7,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/andybalholm/brotli"
 
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
@@ -18,19 +21,48 @@ import (
 // earlier line with the same JSON. It is what Intl of Node.js 20 prints (ICU 78, CLDR 48), read by locales.mjs, which
 // says what the JSON means. LICENSE.unicode is its licence.
 //
-//go:embed locales.txt.gz
-var locales []byte
+// names has kinds that few programs use, in the same form, and currencies that of currencies. They are files of their
+// own, so that others need not read them.
+var (
+	//go:embed locales.txt.gz
+	locales []byte
+	//go:embed names.txt.br
+	names []byte
+	//go:embed currencies.txt.br
+	currencies []byte
+)
+
+// rareKinds are the kinds in names.
+var rareKinds = []string{
+	"unit", "zoneName", "exponent", "field", "range", "local", "region",
+}
 
 type patternKey struct{ kind, locale string }
 
-// patterns holds the JSON of each line. A process reads the 1.1 MB once, when a guest first needs some of it.
+// patterns holds the JSON of each line of locales. A process reads the 1.1 MB once, when a guest first needs some of
+// it.
 var patterns = sync.OnceValues(func() (map[patternKey]string, error) {
 	r, err := gzip.NewReader(bytes.NewReader(locales))
 	if err != nil {
 		return nil, err
 	}
+	return readPatterns(r, int(binary.LittleEndian.Uint32(locales[len(locales)-4:]))) // its length, with which gzip ends
+})
+
+// rarePatterns holds the JSON of each line of names, which a process reads in the same way.
+var rarePatterns = sync.OnceValues(func() (map[patternKey]string, error) {
+	return readPatterns(brotli.NewReader(bytes.NewReader(names)), 2<<20)
+})
+
+// currencyPatterns holds the JSON of each line of currencies.
+var currencyPatterns = sync.OnceValues(func() (map[patternKey]string, error) {
+	return readPatterns(brotli.NewReader(bytes.NewReader(currencies)), 1<<20)
+})
+
+// readPatterns reads lines of a text of about size bytes.
+func readPatterns(r io.Reader, size int) (map[patternKey]string, error) {
 	var text strings.Builder
-	text.Grow(int(binary.LittleEndian.Uint32(locales[len(locales)-4:]))) // its length, with which gzip ends
+	text.Grow(size)
 	if _, err := io.Copy(&text, r); err != nil {
 		return nil, err
 	}
@@ -44,7 +76,7 @@ var patterns = sync.OnceValues(func() (map[patternKey]string, error) {
 		found[patternKey{kind, locale}] = pattern
 	}
 	return found, nil
-})
+}
 
 // lookupWork is what a call costs. The first one in a process takes some milliseconds more.
 const lookupWork = 1 << 10
@@ -60,7 +92,14 @@ func intlData(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if err := c.Work(lookupWork); err != nil {
 		return 0, err
 	}
-	all, err := patterns()
+	read := patterns
+	switch {
+	case kind == "currency":
+		read = currencyPatterns
+	case slices.Contains(rareKinds, kind):
+		read = rarePatterns
+	}
+	all, err := read()
 	if err != nil {
 		return 0, fmt.Errorf("read the patterns of locales: %w", err)
 	}

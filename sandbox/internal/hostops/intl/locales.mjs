@@ -1,5 +1,6 @@
-// Prints locales.txt, which gzip -9n compresses: what Intl of this Node prints, as patterns. Needs Node 20 and the npm package
-// cldr-core of the version in process.versions.cldr, whose folder is the argument.
+// Prints what Intl of this Node prints, as patterns: locales.txt, which gzip -9n compresses, or names.txt and currencies.txt, which brotli compresses in its
+// best quality with a window of 2^24 bytes. Needs Node 20 and the npm package cldr-core of the version in process.versions.cldr. Its folder
+// is the first argument; the second one is the name of the file, or kinds with commas between them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -93,7 +94,7 @@ const number = (locale) => {
   const zero = digits === '9876543210' ? undefined : [...digits].reverse().join('');
   const groups = format(12345678901).filter((part) => part.type === 'integer').map((part) => part.value.length);
   const min2 = !format(1234).some((part) => part.type === 'group');
-  const money = (currency, v, more) => templateOf(format(v, { style: 'currency', currency, ...more }));
+  const money = Intl.supportedValuesOf('currency');
   const accounting = { currencySign: 'accounting' }, letters = (text) => /\p{L}/u.test(text);
   const sign = ['EUR', 'GBP', 'INR', 'KRW', 'ILS', 'USD', 'THB', 'UAH', 'KZT'].find((currency) => !letters(valueOf(format(1, { style: 'currency', currency }), 'currency'))) ?? 'XXX';
   const pointOf = (currency) => valueOf(format(1.5, { style: 'currency', currency, minimumFractionDigits: 1 }), 'decimal');
@@ -248,18 +249,199 @@ const zone = (locale) => {
   return { patterns: [pattern(time, named), pattern({ ...time, second: '2-digit' }, named), styled[0], styled[1] ?? styled[0]], hours, offsets, utc: [name('UTC', 'long'), name('UTC', 'short')], names };
 };
 
-const kinds = { plural, list, relative, number, date, zone };
+// The kinds below are lists, whose line of en says what each place stands for; the line of a locale with a parent has only what
+// differs from it, by place, and the parent under <. In the list of zones a text is empty for an offset, and 0 for more than one name;
+// before the names is the pattern of a date with a zone, in which \u0014 is the date and \u0015 the zone.
+const NAME = '\u0003';
+const money = Intl.supportedValuesOf('currency').filter((code) => !/\d|^X(?!A|C|O|P)|^[^X]..$/.test(new Intl.DisplayNames('en', { type: 'currency' }).of(code)) || code === 'XAU');
+const categories = (locale) => new Intl.PluralRules(locale).resolvedOptions().pluralCategories;
+// currency has the patterns of a positive and a negative number with the name of a currency, then the names: one text, or one alone
+// and then one for each plural category of the locale.
+const currency = (locale) => {
+  const sample = sampleOf(locale), format = (code, n, more) => new Intl.NumberFormat(locale, { style: 'currency', currency: code, currencyDisplay: 'name', minimumFractionDigits: 0, maximumFractionDigits: 1, ...more }).formatToParts(n);
+  const alone = new Intl.DisplayNames(locale, { type: 'currency' }), out = [templateOf(format('USD', 5)), templateOf(format('USD', -5))];
+  for (const n of Object.values(sample)) if (templateOf(format('EUR', n)) !== out[0]) console.error('another pattern:', locale, n);
+  for (const code of money) {
+    const names = [alone.of(code), ...categories(locale).map((category) => valueOf(format(code, sample[category] ?? 5e6), 'currency'))];
+    out.push(names.every((name) => name === names[0]) ? names[0] : names);
+  }
+  return out;
+};
+
+const simple = Intl.supportedValuesOf('unit');
+const pairs = ['kilometer meter mile foot inch liter gallon gram kilogram bit byte kilobit kilobyte megabit megabyte gigabyte degree'.split(' '), 'hour second minute day week month year kilometer meter mile liter gallon kilogram'.split(' ')];
+// unit has for each unit its patterns in the styles short, narrow and long: one pattern, or one for each plural category; then for each unit
+// what is around another (\u0003) that is divided by it, in the same styles. The last place has pairs that are not made so.
+const unit = (locale) => {
+  const sample = sampleOf(locale), names = categories(locale), all = ['short', 'narrow', 'long'];
+  const read = (name, unitDisplay) => {
+    const format = new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay });
+    const texts = names.map((category) => {
+      const parts = format.formatToParts(sample[category] ?? 5e6), text = templateOf(parts);
+      const [before, after] = text.split(NUMBER), given = parts.filter((part) => part.type === 'unit' || part.type === 'percentSign').map((part) => part.value);
+      if (JSON.stringify(given) !== JSON.stringify([before, after].map((each) => (each ?? '').trim()).filter((each) => each !== '')) && name !== 'percent') console.error('parts:', locale, name, JSON.stringify(parts));
+      return text.replace(PERCENT, '%');
+    });
+    return texts.every((text) => text === texts[0]) ? texts[0] : texts;
+  };
+  const known = {}, styled = (name) => known[name] ??= all.map((style) => read(name, style));
+  const one = simple.map(styled), rest = {};
+  const at = (text, i) => typeof text === 'string' ? text : text[i];
+  const per = simple.map((name) => styled(`${name === 'gram' ? 'byte' : 'gram'}-per-${name}`).map((text, style) => {
+    const i = names.indexOf('other'), whole = at(text, i), inner = at(styled(name === 'gram' ? 'byte' : 'gram')[style], i);
+    return whole.includes(inner) ? whole.replace(inner, NAME) : null;
+  }));
+  for (const above of pairs[0]) for (const below of pairs[1]) {
+    if (above === below) continue;
+    const name = `${above}-per-${below}`, made = per[simple.indexOf(below)].map((around, style) => {
+      const inner = styled(above)[style];
+      return around === null ? null : typeof inner === 'string' ? around.replace(NAME, inner) : inner.map((text) => around.replace(NAME, text));
+    });
+    if (JSON.stringify(made) !== JSON.stringify(styled(name))) rest[name] = styled(name);
+  }
+  return [...one, ...per, rest];
+};
+
+const zones = Intl.supportedValuesOf('timeZone'), when = [new Date(Date.UTC(2025, 0, 15)), new Date(Date.UTC(2025, 6, 15))];
+const zoneText = (locale, timeZone, timeZoneName, date) => valueOf(new Intl.DateTimeFormat(locale, { timeZone, timeZoneName }).formatToParts(date), 'timeZoneName');
+// The English names of zones at a date, and those of the zones in general after a space, each with two of its zones.
+const english = {};
+for (const timeZone of zones) for (const [general, how] of [['', 'long'], [' ', 'longGeneric']]) for (const date of how === 'long' ? when : [when[0]]) {
+  const name = zoneText('en', timeZone, how, date);
+  const list = english[general + name] ??= [];
+  if (!/^GMT[+-]/.test(name) && list.length < 2 && !list.some(([other]) => other === timeZone)) list.push([timeZone, how, date]);
+}
+for (const name of Object.keys(english)) if (english[name].length === 0) delete english[name];
+const zoneName = (locale) => {
+  const { calendar, numberingSystem } = new Intl.DateTimeFormat(locale).resolvedOptions();
+  if (calendar !== 'gregory' || numberingSystem !== 'latn' || locale === 'en' || locale.startsWith('en-')) return undefined;
+  const text = (options) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }).formatToParts(when[0]).map(({ type, value }) => type === 'timeZoneName' ? '\u0015' : value).join('');
+  const date = text({}), zoned = text({ timeZoneName: 'long' });
+  return [zoned.includes(date) ? zoned.replace(date, '\u0014') : 0, ...Object.values(english).map((uses) => {
+    const texts = uses.map(([timeZone, how, date]) => {
+      const text = zoneText(locale, timeZone, how, date);
+      return text === zoneText(locale, timeZone, 'longOffset', date) ? '' : text;
+    });
+    return texts.every((text) => text === texts[0]) ? texts[0] : 0;
+  })];
+};
+
+// exponent has the sign between a number and its exponent, what is before a negative exponent, and its minus sign.
+const exponent = (locale) => {
+  const parts = new Intl.NumberFormat(locale, { notation: 'scientific' }).formatToParts(-1.5e-7), at = parts.findIndex((part) => part.type === 'exponentSeparator');
+  return [parts[at].value, parts[at + 1].type === 'literal' ? parts[at + 1].value : '', valueOf(parts, 'exponentMinusSign')];
+};
+
+const field = (locale) => ['era', 'year', 'quarter', 'month', 'weekOfYear', 'weekday', 'day', 'dayPeriod', 'hour', 'minute', 'second', 'timeZoneName'].map((name) => {
+  const texts = ['long', 'short', 'narrow'].map((style) => new Intl.DisplayNames(locale, { type: 'dateTimeField', style }).of(name));
+  return texts.every((text) => text === texts[0]) ? texts[0] : texts;
+});
+
+// In a range \u0017 is before what only the end has, \u0018 before what both share, and \u0019 before what only the start has. A range is
+// keyed as rangeKey of intl_date.js does it, and has a pattern, by number, for the greatest difference: of years, months, days, halves of the day, hours and minutes.
+const indexOf = (list, v) => list.indexOf(v);
+const rangeKey = (o) => o.dateStyle ?? o.timeStyle ? `${o.dateStyle ?? ''}/${o.timeStyle ?? ''}` : [indexOf(weekdays, o.weekday), indexOf(years, o.year), indexOf(months, o.month), indexOf(days, o.day), indexOf(days, o.hour), indexOf(days, o.minute)].join('');
+const wordy = (month) => [{ month, day: 'numeric' }, { year: 'numeric', month }, { year: 'numeric', month, day: 'numeric' }];
+const rangeSets = [
+  ...['full', 'long', 'medium', 'short'].flatMap((dateStyle) => [{ dateStyle }, { dateStyle, timeStyle: 'short' }]), { timeStyle: 'short' },
+  ...wordy('long'), ...wordy('short'), ...wordy('numeric'), ...['long', 'short'].flatMap((weekday) => [...wordy('long'), ...wordy('short')].map((each) => ({ weekday, ...each }))),
+  { month: 'long' }, { month: 'short' }, { year: 'numeric' }, { year: 'numeric', month: '2-digit', day: '2-digit' }, { month: '2-digit', day: '2-digit' },
+  { hour: 'numeric' }, { hour: 'numeric', minute: 'numeric' }, { hour: 'numeric', minute: '2-digit' }, { hour: '2-digit', minute: '2-digit' },
+  ...['2-digit', 'numeric'].flatMap((minute) => [{ month: 'short', day: 'numeric' }, { year: 'numeric', month: 'short', day: 'numeric' }, { year: 'numeric', month: 'numeric', day: 'numeric' }, { year: 'numeric', month: 'long', day: 'numeric' }].map((each) => ({ ...each, hour: 'numeric', minute }))),
+];
+const ends = [[2024, 2, 6, 16, 8], [2023, 2, 6, 16, 8], [2023, 1, 6, 16, 8], [2023, 1, 5, 16, 8], [2023, 1, 5, 6, 8], [2023, 1, 5, 5, 8]].map((fields) => new Date(Date.UTC(...fields)));
+const range = (locale) => {
+  const known = date(locale);
+  if (known === undefined) return undefined;
+  const out = { lists: [], patterns: [], sets: {} }, system = [...new Intl.NumberFormat(locale, { useGrouping: false }).format(9876543210)].reverse();
+  const latin = (text) => [...text].map((ch) => system.includes(ch) ? system.indexOf(ch) : ch).join('');
+  const find = (list) => {
+    const at = known.lists.findIndex((each) => JSON.stringify(each) === JSON.stringify(list));
+    if (at >= 0) return at;
+    const own = out.lists.findIndex((each) => JSON.stringify(each) === JSON.stringify(list));
+    return known.lists.length + (own >= 0 ? own : out.lists.push(list) - 1);
+  };
+  const marks = { startRange: '\u0019', shared: '\u0018', endRange: '\u0017' }, start = new Date(Date.UTC(2023, 1, 5, 5, 7));
+  const lists = {}; // by name, type and the styles that a format has
+  const listOf = (format, type, count, day) => JSON.stringify(Array.from({ length: count }, (_, i) => valueOf(format.formatToParts(day(i)), type)));
+  for (const options of rangeSets) {
+    const format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options });
+    const wide = (type, text) => { // the list that has the text at its place, of this format or of those with the month or the day alone
+      const tries = [format, ...(type === 'month' ? months.slice(3).flatMap((month) => [{ month, day: 'numeric' }, { month }, { month, year: 'numeric' }]) : type === 'weekday' ? weekdays.slice(1).map((weekday) => ({ weekday })) : []).map((o) => lists[JSON.stringify(o)] ??= new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...o }))];
+      for (const each of tries) {
+        const list = Array.from({ length: type === 'month' ? 12 : 7 }, (_, i) => valueOf(each.formatToParts(type === 'month' ? new Date(Date.UTC(2023, i, 5)) : new Date(Date.UTC(2023, 0, 1 + i))), type));
+        if (text.every(([i, shown]) => list[i] === shown)) return list;
+      }
+      return undefined;
+    };
+    const row = ends.map((end) => {
+      let text = '', last = 'shared';
+      const parts = format.formatRangeToParts(start, end);
+      for (const { type, value, source } of parts) {
+        const shown = latin(value), when = source === 'endRange' ? end : start;
+        if (source !== last) text += marks[source];
+        last = source;
+        const figure = (n, one, two) => shown === String(n) ? one : shown === String(n).padStart(2, '0') ? two : '\u0000';
+        if (type === 'literal') text += value;
+        else if (type === 'day') text += figure(when.getUTCDate(), '\u0001', '\u0002');
+        else if (type === 'year') text += shown === String(when.getUTCFullYear()) ? '\u0003' : shown === String(when.getUTCFullYear() % 100) ? '\u0004' : '\u0000';
+        else if (type === 'month' && /^\d+$/.test(shown)) text += figure(when.getUTCMonth() + 1, '\u0005', '\u0006');
+        else if (type === 'month' || type === 'weekday') {
+          const list = wide(type, [[type === 'month' ? when.getUTCMonth() : when.getUTCDay(), value]]);
+          text += list === undefined ? '\u0000' : (type === 'month' ? '\u0007' : '\u0008') + String.fromCharCode(32 + find(list));
+        } else if (type === 'hour') { const h = when.getUTCHours(); text += h > 12 && shown !== String(h) ? figure(h - 12, '\u000e', '\u000f') : figure(h, '\u000e', '\u000f'); }
+        else if (type === 'minute') text += figure(when.getUTCMinutes(), '\u0000', '\u0010');
+        else if (type === 'dayPeriod') {
+          const clock = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', hour: 'numeric' }), periods = Array.from({ length: 24 }, (_, hour) => valueOf(clock.formatToParts(new Date(Date.UTC(2023, 1, 5, hour))), type));
+          if (periods[when.getUTCHours()] !== value) { text += '\u0000'; continue; }
+          const two = new Set(periods.slice(0, 12)).size === 1 && new Set(periods.slice(12)).size === 1;
+          text += '\u0012' + String.fromCharCode(32 + find(two ? [periods[0], periods[12]] : periods));
+        } else text += '\u0000';
+      }
+      if (text.includes('\u000f')) text = text.replaceAll('\u000e', '\u000f'); // the end has 16 either way
+      if (text.includes('\u0000')) return -1;
+      if (!parts.some((part) => part.source !== 'shared')) return -2; // both ends are the same
+      const at = out.patterns.indexOf(text);
+      return at < 0 ? out.patterns.push(text) - 1 : at;
+    });
+    out.sets[rangeKey(options)] = row;
+  }
+  return out;
+};
+
+// local has what Intl.Locale says of a locale, and region, of a region, where the zones are those in use there.
+const local = (locale) => { const l = new Intl.Locale(locale); return [l.hourCycles, l.numberingSystems, l.collations, l.textInfo.direction]; };
+const region = (code) => { const l = new Intl.Locale(`und-${code}`), { firstDay, weekend, minimalDays } = l.weekInfo; return [firstDay, weekend, minimalDays, l.calendars, l.timeZones]; };
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'], codes = letters.flatMap((a) => letters.map((b) => a + b)).filter((code) => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }).of(code) !== undefined);
+
+const parents = { currency: true, unit: true, zoneName: true, field: true };
+const few = ['zoneName', 'range']; // they take long: other regions have none
+const headings = { currency: money, unit: simple, zoneName: ['', ...Object.keys(english)] };
+// what differs from a parent, by place
+const differences = (list, parent, of) => {
+  const out = { '<': of };
+  list.forEach((v, i) => { if (JSON.stringify(v) !== JSON.stringify(parent[i])) out[i] = v; });
+  return out;
+};
+
+const kinds = { plural, list, relative, number, date, zone, currency, unit, zoneName, exponent, field, range, local, region };
+const files = { 'locales.txt': 'plural,list,relative,number,date,zone', 'currencies.txt': 'currency', 'names.txt': 'unit,zoneName,exponent,field,range,local,region' };
+const only = (files[process.argv[3]] ?? process.argv[3] ?? files['locales.txt']).split(',');
 for (const [kind, read] of Object.entries(kinds)) {
-  const seen = {}, first = {};
+  if (!only.includes(kind)) continue;
+  const seen = {}, first = {}, whole = {};
   const parentOf = (locale) => { // the chain that the reader follows: it removes subtags from the end
-    for (let at = locale.lastIndexOf('-'); at > 0; at = locale.lastIndexOf('-', at - 1)) if (seen[locale.slice(0, at)] !== undefined) return seen[locale.slice(0, at)];
+    for (let at = locale.lastIndexOf('-'); at > 0; at = locale.lastIndexOf('-', at - 1)) if (seen[locale.slice(0, at)] !== undefined) return locale.slice(0, at);
     return undefined;
   };
-  for (const locale of [...languages, ...variants, ...regions]) {
-    if (Intl.NumberFormat.supportedLocalesOf(locale).length === 0) { console.error('not supported:', locale); continue; }
-    const text = JSON.stringify(read(locale)) ?? 'null';
-    if (text === parentOf(locale)) continue;
-    seen[locale] = text;
+  if (headings[kind] !== undefined) console.log(`${kind} list ${JSON.stringify(headings[kind])}`);
+  for (const locale of kind === 'region' ? codes : [...languages, ...variants, ...regions]) {
+    if (kind !== 'region' && Intl.NumberFormat.supportedLocalesOf(locale).length === 0) { console.error('not supported:', locale); continue; }
+    const value = few.includes(kind) && regions.includes(locale) ? undefined : read(locale), full = JSON.stringify(value) ?? 'null', parent = parentOf(locale);
+    if (full === seen[parent]) continue;
+    const text = parents[kind] && whole[parent] && value !== undefined ? JSON.stringify(differences(value, whole[parent], parent)) : full;
+    seen[locale] = full;
+    whole[locale] = value;
     console.log(`${kind} ${locale} ${first[text] === undefined ? text : `=${first[text]}`}`);
     first[text] ??= locale;
   }
