@@ -5,30 +5,11 @@
   const { Buffer } = modules.buffer;
   const { resolve } = modules.path;
 
-  const texts = {
-    ENOENT: [-2, 'no such file or directory'], EEXIST: [-17, 'file already exists'], ENOTDIR: [-20, 'not a directory'], EISDIR: [-21, 'illegal operation on a directory'], EINVAL: [-22, 'invalid argument'], EBADF: [-9, 'bad file descriptor'],
-    ENOTEMPTY: [-39, 'directory not empty'], EROFS: [-30, 'read-only file system'], EBUSY: [-16, 'resource busy or locked'], ENAMETOOLONG: [-36, 'name too long'], EPERM: [-1, 'operation not permitted'], EACCES: [-13, 'permission denied'], ENOSYS: [-38, 'function not implemented'],
-  };
-  const failed = (code, syscall, path, dest) => {
-    const [errno, text] = texts[code] ?? [-22, 'unknown error'];
-    const e = new Error(`${code}: ${text}, ${syscall}${path !== undefined ? ` '${path}'` : ''}${dest !== undefined ? ` -> '${dest}'` : ''}`);
-    e.errno = errno;
-    e.code = code;
-    e.syscall = syscall;
-    if (path !== undefined) e.path = path;
-    if (dest !== undefined) e.dest = dest;
-    return e;
-  };
-  const pathOf = (v, name = 'path') => {
-    if (v instanceof URL) v = modules.url.fileURLToPath(v);
-    else if (v instanceof Uint8Array) v = Buffer.from(v).toString();
-    if (typeof v !== 'string') throw internal.nodeWrongType(name, 'of type string or an instance of Buffer or URL', v);
-    if (v.includes('\0')) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument '${name}' must be a string, Uint8Array, or URL without null bytes. Received ${internal.inspect(v)}`);
-    return v;
-  };
+  const { failed, systemError, pathOf, fdOf, isFd, modeOf, accessMode, optionsOf, flagsOf, secondsOf, checkOwner, removal, copying, views, span, positionOf, textOrView } = internal.fsArguments;
+  const { check } = internal;
   const full = (p) => resolve(p);
   const call = (op, syscall, path, ...args) => {
-    const out = internal.sync('fs.' + op, full(path), ...args);
+    const out = path === '' ? 'ENOENT' : internal.sync('fs.' + op, full(path), ...args);
     if (typeof out === 'string') throw failed(out, syscall, path, op === 'rename' ? args[0] : undefined);
     return out;
   };
@@ -38,19 +19,15 @@
     if (code !== undefined) throw failed(code, 'chdir', folder, path);
     return to;
   };
-  const encodingOf = (options) => {
-    const encoding = typeof options === 'string' ? options : options?.encoding;
-    if (encoding && encoding !== 'buffer' && !Buffer.isEncoding(encoding)) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'encoding' is invalid encoding. Received ${internal.inspect(encoding)}`);
-    return encoding === 'buffer' ? undefined : encoding;
+  const given = (b, encoding) => encoding && encoding !== 'buffer' ? b.toString(encoding) : b;
+  // named returns a path in the encoding of options.
+  const named = (path, options) => {
+    const { encoding } = optionsOf(options);
+    return encoding && encoding !== 'utf8' && encoding !== 'utf-8' ? given(Buffer.from(path), encoding) : path;
   };
-  const given = (b, options) => {
-    const encoding = encodingOf(options);
-    return encoding ? b.toString(encoding) : b;
-  };
-  const bytesOf = (data, options) => {
-    if (typeof data === 'string') return Buffer.from(data, encodingOf(options) ?? 'utf8');
-    if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    throw internal.nodeWrongType('data', 'of type string or an instance of Buffer, TypedArray, or DataView', data);
+  const bytesOf = (data, encoding = 'utf8') => {
+    textOrView(data, 'data');
+    return typeof data === 'string' ? Buffer.from(data, encoding === 'buffer' ? 'utf8' : encoding ?? 'utf8') : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   };
   const put = (path, at, bytes) => call('write', 'open', path, at, internal.bufferOf(bytes));
 
@@ -68,6 +45,7 @@
       const time = () => Math.floor(modified ?? internal.sync('timeOrigin'));
       for (const k of ['atime', 'mtime', 'ctime', 'birthtime']) {
         lazily(this, k + 'Ms', () => n(time()));
+        if (big) lazily(this, k + 'Ns', () => BigInt(time()) * 1000000n);
         lazily(this, k, () => new Date(time()));
       }
     }
@@ -127,19 +105,19 @@
   };
   let nextFd = 3;
   const opened = (fd, syscall) => {
-    if (typeof fd !== 'number') throw internal.nodeWrongType('fd', 'of type number', fd);
-    const f = open.get(fd);
+    const f = open.get(fdOf(fd));
     if (f === undefined) throw failed('EBADF', syscall);
     return f;
   };
-  const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, COPYFILE_EXCL: 1, COPYFILE_FICLONE: 2, O_RDONLY: 0, O_WRONLY: 1, O_RDWR: 2, O_CREAT: 64, O_EXCL: 128, O_TRUNC: 512, O_APPEND: 1024, S_IFMT: 0o170000, S_IFREG, S_IFDIR };
-  const flagsOf = (flags) => {
-    if (typeof flags === 'number') return { read: (flags & 3) !== 1, write: (flags & 3) !== 0, create: !!(flags & 64), exclusive: !!(flags & 128), truncate: !!(flags & 512), append: !!(flags & 1024) };
-    const m = /^(r|w|a|rs|sr)(x?)(\+?)(x?)$/.exec(flags === 'as' || flags === 'as+' ? flags.replace('s', '') : flags);
-    if (m === null) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'flags' is invalid. Received ${internal.inspect(flags)}`);
-    const kind = m[1][0] === 's' ? 'r' : m[1][0];
-    return { read: kind === 'r' || m[3] === '+', write: kind !== 'r' || m[3] === '+', create: kind !== 'r', exclusive: m[2] + m[4] !== '', truncate: kind === 'w', append: kind === 'a' };
-  };
+  const constants = Object.freeze({
+    __proto__: null, UV_FS_SYMLINK_DIR: 1, UV_FS_SYMLINK_JUNCTION: 2, O_RDONLY: 0, O_WRONLY: 1, O_RDWR: 2,
+    UV_DIRENT_UNKNOWN: 0, UV_DIRENT_FILE: 1, UV_DIRENT_DIR: 2, UV_DIRENT_LINK: 3, UV_DIRENT_FIFO: 4, UV_DIRENT_SOCKET: 5, UV_DIRENT_CHAR: 6, UV_DIRENT_BLOCK: 7,
+    EXTENSIONLESS_FORMAT_JAVASCRIPT: 0, EXTENSIONLESS_FORMAT_WASM: 1,
+    S_IFMT: 0o170000, S_IFREG, S_IFDIR, S_IFCHR, S_IFBLK: 0o060000, S_IFIFO, S_IFLNK: 0o120000, S_IFSOCK: 0o140000,
+    O_CREAT: 64, O_EXCL: 128, UV_FS_O_FILEMAP: 0, O_NOCTTY: 256, O_TRUNC: 512, O_APPEND: 1024, O_DIRECTORY: 65536, O_NOATIME: 262144, O_NOFOLLOW: 131072, O_SYNC: 1052672, O_DSYNC: 4096, O_DIRECT: 16384, O_NONBLOCK: 2048,
+    S_IRWXU: 448, S_IRUSR: 256, S_IWUSR: 128, S_IXUSR: 64, S_IRWXG: 56, S_IRGRP: 32, S_IWGRP: 16, S_IXGRP: 8, S_IRWXO: 7, S_IROTH: 4, S_IWOTH: 2, S_IXOTH: 1,
+    F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, UV_FS_COPYFILE_EXCL: 1, COPYFILE_EXCL: 1, UV_FS_COPYFILE_FICLONE: 2, COPYFILE_FICLONE: 2, UV_FS_COPYFILE_FICLONE_FORCE: 4, COPYFILE_FICLONE_FORCE: 4,
+  });
 
   const toDevice = (f, bytes) => {
     if (!f.write) throw failed('EBADF', 'write');
@@ -147,176 +125,389 @@
     return bytes.length;
   };
 
+  // sizeOf returns a size that a file can be cut to.
+  const sizeOf = (n) => {
+    check.integer(n, 'len');
+    return Math.min(Math.max(n, 0), 2 ** 31 - 1);
+  };
+  // stats returns what a call finds, or undefined for nothing if options ask for that.
+  const stats = (syscall, path, options) => {
+    path = pathOf(path);
+    try { return new Stats(statOf(syscall, path), options?.bigint); } catch (e) {
+      if (options?.throwIfNoEntry === false && (e.code === 'ENOENT' || e.code === 'ENOTDIR')) return undefined;
+      throw e;
+    }
+  };
   const fs = {
-    constants, Stats, Dirent, F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1,
-    existsSync(path) { try { return device(path) !== undefined || typeof internal.sync('fs.stat', full(pathOf(path))) !== 'string'; } catch { return false; } },
-    statSync(path, options) {
-      path = pathOf(path);
-      try { return new Stats(statOf('stat', path), options?.bigint); } catch (e) {
-        if (options?.throwIfNoEntry === false && (e.code === 'ENOENT' || e.code === 'ENOTDIR')) return undefined;
-        throw e;
-      }
+    existsSync(path) {
+      try {
+        path = pathOf(path);
+        return path !== '' && (device(path) !== undefined || typeof internal.sync('fs.stat', full(path)) !== 'string');
+      } catch { return false; }
     },
-    accessSync(path, mode = 0) {
-      const s = new Stats(statOf('access', pathOf(path)));
+    statSync(path, options = undefined) { return stats('stat', path, options); },
+    lstatSync(path, options = undefined) { return stats('lstat', path, options); },
+    accessSync(path, mode) {
+      path = pathOf(path);
+      mode = accessMode(mode);
+      const s = new Stats(statOf('access', path));
       if (mode & 2 && !(s.mode & 0o222) || mode & 1 && !s.isDirectory() && !(s.mode & 0o111)) throw failed(mode & 2 ? 'EROFS' : 'EACCES', 'access', path);
     },
     readFileSync(path, options) {
+      options = optionsOf(options);
       const d = device(path);
-      if (Number.isInteger(path) || d !== undefined) {
+      if (isFd(path) || d !== undefined) {
         const f = d ?? opened(path, 'read');
         if (!f.read) throw failed('EBADF', 'read');
         const all = contentOf(f), rest = Buffer.from(all.subarray(f.at));
         f.at = all.length;
-        return given(rest, options);
+        return given(rest, options.encoding);
       }
       path = pathOf(path);
-      const out = internal.sync('fs.read', full(path));
+      const flag = flagsOf(options.flag);
+      if (flag.exclusive || flag.truncate || flag.create || !flag.read) fs.closeSync(fs.openSync(path, options.flag));
+      if (!flag.read) throw failed('EBADF', 'read');
+      const out = path === '' ? 'ENOENT' : internal.sync('fs.read', full(path));
       if (typeof out === 'string') throw out === 'EISDIR' ? failed(out, 'read') : failed(out, 'open', path);
-      return given(Buffer.from(out), options);
+      return given(Buffer.from(out), options.encoding);
     },
     writeFileSync(path, data, options) {
-      if (typeof path === 'number') { fs.writeSync(path, bytesOf(data, options)); return; }
-      const flag = flagsOf(options?.flag ?? 'w'), d = device(path);
-      if (d !== undefined) { toDevice(d, bytesOf(data, options)); return; }
+      options = optionsOf(options);
+      check.boolean(options.flush ?? false, 'options.flush');
+      const bytes = bytesOf(data, options.encoding || 'utf8');
+      if (isFd(path)) {
+        fs.writeSync(path, bytes);
+        if (options.flush) fs.fsyncSync(path);
+        return;
+      }
+      const d = device(path);
+      if (d !== undefined) { toDevice(d, bytes); return; }
+      if (options.flush) {
+        const fd = fs.openSync(path, options.flag || 'w', options.mode);
+        try { fs.writeFileSync(fd, bytes, { flush: true }); } finally { fs.closeSync(fd); }
+        return;
+      }
       path = pathOf(path);
-      if (flag.exclusive && fs.existsSync(path)) throw failed('EEXIST', 'open', path);
-      if (!flag.create && !fs.existsSync(path)) throw failed('ENOENT', 'open', path);
-      put(path, flag.append ? -1 : -2, bytesOf(data, options));
-      if (typeof options?.mode === 'number') call('change', 'chmod', path, options.mode, -1);
+      const flag = flagsOf(options.flag || 'w'), mode = modeOf(options.mode, 0o666);
+      if (!flag.write) { fs.openSync(path, options.flag); throw failed('EBADF', 'write'); }
+      const exists = fs.existsSync(path);
+      if (flag.exclusive && exists) throw failed('EEXIST', 'open', path);
+      if (!flag.create && !exists) throw failed('ENOENT', 'open', path);
+      put(path, flag.append ? -1 : flag.truncate ? -2 : 0, bytes);
+      if (!exists && mode !== 0o666) call('change', 'chmod', path, mode & 0o755, -1);
     },
-    appendFileSync(path, data, options) { fs.writeFileSync(path, data, { flag: 'a', ...typeof options === 'string' ? { encoding: options } : options }); },
+    appendFileSync(path, data, options) {
+      options = { ...optionsOf(options) };
+      if (!options.flag || isFd(path)) options.flag = 'a';
+      fs.writeFileSync(path, data, options);
+    },
     mkdirSync(path, options) {
+      const set = typeof options === 'number' || typeof options === 'string' ? { mode: options } : options ?? {};
       path = pathOf(path);
-      const recursive = !!options?.recursive;
+      const recursive = set.recursive === undefined ? false : set.recursive;
+      check.boolean(recursive, 'options.recursive');
+      const mode = modeOf(set.mode === undefined ? 0o777 : set.mode, undefined);
       let first;
-      if (recursive) for (let p = full(path); !fs.existsSync(p); p = modules.path.dirname(p)) first = p;
+      if (recursive && path !== '') for (let p = full(path); !fs.existsSync(p); p = modules.path.dirname(p)) first = p;
       call('mkdir', 'mkdir', path, recursive);
+      if (mode !== 0o777 && (!recursive || first !== undefined)) call('change', 'chmod', path, mode & 0o755, -1);
       return recursive ? first : undefined;
     },
-    mkdtempSync(prefix) {
+    mkdtempSync(prefix, options) {
+      prefix = pathOf(prefix, 'prefix');
+      optionsOf(options);
       for (;;) {
-        const path = pathOf(prefix, 'prefix') + Math.random().toString(36).slice(2, 8).padEnd(6, 'x');
-        if (!fs.existsSync(path)) { call('mkdir', 'mkdtemp', path, false); return path; }
+        const path = prefix + Math.random().toString(36).slice(2, 8).padEnd(6, 'x');
+        if (fs.existsSync(path)) continue;
+        try { call('mkdir', 'mkdtemp', path, false); } catch (e) { throw failed(e.code, 'mkdtemp', `${prefix}XXXXXX`); }
+        return named(path, options);
       }
     },
     readdirSync(path, options) {
+      const { encoding, withFileTypes, recursive } = optionsOf(options);
       path = pathOf(path);
+      if (recursive !== undefined && recursive !== null) check.boolean(recursive, 'options.recursive');
       const out = [];
-      const visit = (dir, prefix) => {
-        const list = call('list', 'scandir', dir);
+      const dirs = [[path, '']];
+      for (let at = 0; at < dirs.length; at++) {
+        const [dir, prefix] = dirs[at], list = call('list', 'scandir', dir);
         for (let i = 0; i < list.length; i += 2) {
-          const name = list[i], folder = list[i + 1];
-          out.push(options?.withFileTypes ? new Dirent(name, dir, folder) : prefix + name);
-          if (folder && options?.recursive) visit(modules.path.join(dir, name), prefix + name + '/');
+          const name = list[i], folder = list[i + 1], shown = named(withFileTypes ? name : prefix + name, encoding ? { encoding } : undefined);
+          out.push(withFileTypes ? new Dirent(shown, dir, folder) : shown);
+          if (folder && recursive) dirs.push([modules.path.join(dir, name), prefix + name + '/']);
         }
-      };
-      visit(path, '');
-      return encodingOf(options) === undefined && (options === 'buffer' || options?.encoding === 'buffer') ? out.map((n) => Buffer.from(n)) : out;
+      }
+      return out;
     },
     unlinkSync(path) { call('remove', 'unlink', pathOf(path), false, false); },
-    rmdirSync(path, options) { call('remove', 'rmdir', pathOf(path), true, !!options?.recursive); },
+    rmdirSync(path, options) {
+      path = pathOf(path);
+      const { recursive } = removal(options);
+      if (recursive && !fs.lstatSync(path).isDirectory()) throw failed('ENOTDIR', 'rmdir', path);
+      call('remove', 'rmdir', path, true, recursive);
+    },
     rmSync(path, options) {
       path = pathOf(path);
-      if (!fs.existsSync(path)) {
-        if (options?.force) return;
-        throw failed('ENOENT', 'lstat', path);
-      }
-      if (fs.statSync(path).isDirectory() && !options?.recursive) {
-        const e = nodeError(Error, 'ERR_FS_EISDIR', `Path is a directory: rm returned EISDIR (is a directory) ${path}`);
-        internal.define(e, 'name', 'SystemError');
-        throw Object.assign(e, { errno: 21, syscall: 'rm', path });
-      }
+      const { recursive, force } = removal(options, { recursive: false, force: false, retryDelay: 100, maxRetries: 0 });
+      const found = fs.lstatSync(path, { throwIfNoEntry: !force });
+      if (found === undefined) return;
+      if (found.isDirectory() && !recursive) throw systemError('ERR_FS_EISDIR', 'Path is a directory', 'EISDIR', 21, 'rm', path, 'is a directory');
       call('remove', 'rm', path, true, true);
     },
-    renameSync(from, to) { call('rename', 'rename', pathOf(from, 'oldPath'), full(pathOf(to, 'newPath'))); },
-    copyFileSync(from, to, mode = 0) {
+    renameSync(from, to) {
+      from = pathOf(from, 'oldPath');
+      to = pathOf(to, 'newPath');
+      if (from === '' || to === '') throw failed('ENOENT', 'rename', from, to);
+      call('rename', 'rename', from, full(to));
+    },
+    copyFileSync(from, to, mode) {
       from = pathOf(from, 'src');
       to = pathOf(to, 'dest');
-      if (mode & 1 && fs.existsSync(to)) throw failed('EEXIST', 'copyfile', from, to);
-      const out = internal.sync('fs.read', full(from));
+      const out = from === '' ? (accessMode(mode), 'ENOENT') : accessMode(mode) & 1 && fs.existsSync(to) ? 'EEXIST' : internal.sync('fs.read', full(from));
       if (typeof out === 'string') throw failed(out, 'copyfile', from, to);
       call('write', 'copyfile', to, -2, out);
     },
     cpSync(from, to, options) {
-      if (!fs.statSync(from).isDirectory()) { if (options?.force !== false || !fs.existsSync(to)) fs.copyFileSync(from, to); return; }
-      if (!options?.recursive) throw nodeError(Error, 'ERR_FS_EISDIR', `Recursive option not enabled, cannot copy a directory: ${from}`);
-      fs.mkdirSync(to, { recursive: true });
-      for (const name of fs.readdirSync(from)) fs.cpSync(modules.path.join(from, name), modules.path.join(to, name), options);
+      options = copying(options);
+      copyTree(pathOf(from, 'src'), pathOf(to, 'dest'), options);
     },
-    truncateSync(path, n = 0) { if (typeof path === 'number') { fs.ftruncateSync(path, n); return; } call('truncate', 'open', pathOf(path), n | 0); },
-    chmodSync(path, mode) { call('change', 'chmod', pathOf(path), typeof mode === 'string' ? parseInt(mode, 8) : mode | 0, -1); },
-    utimesSync(path, atime, mtime) { call('change', 'utime', pathOf(path), -1, Math.floor(mtime instanceof Date ? mtime / 1000 : +mtime) | 0); },
-    chownSync(path) { call('stat', 'chown', pathOf(path)); },
-    realpathSync: Object.assign((path) => { call('stat', 'lstat', pathOf(path)); return full(path); }, { native: (path) => fs.realpathSync(path) }),
-    readlinkSync(path) { call('stat', 'readlink', pathOf(path)); throw failed('EINVAL', 'readlink', path); },
-    symlinkSync(target, path) { throw failed('EPERM', 'symlink', pathOf(target, 'target'), pathOf(path)); },
-    linkSync(from, to) { throw failed('EPERM', 'link', pathOf(from, 'existingPath'), pathOf(to, 'newPath')); },
-    opendirSync(path) {
-      const list = fs.readdirSync(path, { withFileTypes: true });
-      return { path, readSync: () => list.shift() ?? null, read: async () => list.shift() ?? null, closeSync() {}, async close() {}, async* [Symbol.asyncIterator]() { yield* list; } };
-    },
-    openSync(path, flags = 'r', mode = undefined) {
+    truncateSync(path, n = 0) {
+      if (typeof path === 'number') { fs.ftruncateSync(path, n); return; }
       path = pathOf(path);
-      const f = flagsOf(flags ?? 'r'), exists = fs.existsSync(path), d = device(path);
+      if (!fs.existsSync(path)) call('stat', 'open', path);
+      call('truncate', 'open', path, sizeOf(n));
+    },
+    chmodSync(path, mode) { call('change', 'chmod', pathOf(path), modeOf(mode) & 0o7777, -1); },
+    lchmodSync(path, mode) { fs.chmodSync(path, mode); },
+    utimesSync(path, atime, mtime) { setTimes('utime', pathOf(path), secondsOf(atime), secondsOf(mtime)); },
+    lutimesSync(path, atime, mtime) { setTimes('lutime', pathOf(path), secondsOf(atime), secondsOf(mtime)); },
+    chownSync(path, uid, gid) {
+      path = pathOf(path);
+      checkOwner(uid, gid);
+      call('stat', 'chown', path);
+    },
+    lchownSync(path, uid, gid) {
+      path = pathOf(path);
+      checkOwner(uid, gid);
+      call('stat', 'lchown', path);
+    },
+    realpathSync(path, options) {
+      optionsOf(options);
+      path = pathOf(path instanceof URL || path instanceof Uint8Array ? path : `${path}`);
+      call('stat', 'lstat', path === '' ? '.' : path);
+      return named(full(path), options);
+    },
+    readlinkSync(path, options) {
+      optionsOf(options);
+      path = pathOf(path, 'oldPath');
+      call('stat', 'readlink', path);
+      throw failed('EINVAL', 'readlink', path);
+    },
+    symlinkSync(target, path, type) {
+      if (typeof type === 'string' && !['dir', 'file', 'junction'].includes(type)) throw nodeError(Error, 'ERR_FS_INVALID_SYMLINK_TYPE', `Symlink type must be one of "dir", "file", or "junction". Received "${type}"`);
+      target = pathOf(target, 'target');
+      path = pathOf(path);
+      const parent = path === '' || target === '' ? 'ENOENT' : internal.sync('fs.stat', modules.path.dirname(full(path)));
+      throw failed(typeof parent === 'string' ? parent : fs.existsSync(path) ? 'EEXIST' : 'EPERM', 'symlink', target, path);
+    },
+    linkSync(from, to) {
+      from = pathOf(from, 'existingPath');
+      to = pathOf(to, 'newPath');
+      const found = from === '' || to === '' ? 'ENOENT' : internal.sync('fs.stat', full(from));
+      throw failed(typeof found === 'string' ? found : 'EPERM', 'link', from, to);
+    },
+    statfsSync(path, options = undefined) {
+      call('stat', 'statfs', pathOf(path));
+      const n = options?.bigint ? BigInt : (v) => v;
+      return Object.assign(new StatFs(), { type: n(16914836), bsize: n(4096), blocks: n(16384), bfree: n(16384), bavail: n(16384), files: n(4096), ffree: n(4096) });
+    },
+    opendirSync(path, options) {
+      path = pathOf(path);
+      const { bufferSize = 32, encoding, recursive } = optionsOf(options);
+      let list;
+      try { list = fs.readdirSync(path, { withFileTypes: true, encoding, recursive }); } catch (e) {
+        throw e.syscall === 'scandir' ? failed(e.code, 'opendir', path) : e;
+      }
+      check.uint32(bufferSize, 'options.bufferSize', true);
+      return new Dir(path, list);
+    },
+    openSync(path, flags, mode) {
+      path = pathOf(path);
+      const f = flagsOf(flags), d = device(path);
+      mode = modeOf(mode, 0o666);
       if (d !== undefined) {
         open.set(nextFd, d);
         return nextFd++;
       }
+      const exists = fs.existsSync(path);
       if (exists && f.exclusive) throw failed('EEXIST', 'open', path);
-      if (!exists && !f.create) throw failed(internal.sync('fs.stat', full(path)), 'open', path);
-      if (exists && f.write && fs.statSync(path).isDirectory()) throw failed('EISDIR', 'open', path);
+      if (!exists && !f.create) throw failed(path === '' ? 'ENOENT' : internal.sync('fs.stat', full(path)), 'open', path);
+      const isFolder = exists && fs.statSync(path).isDirectory();
+      if (isFolder && f.write) throw failed('EISDIR', 'open', path);
+      if (exists && f.folder && !isFolder) throw failed('ENOTDIR', 'open', path);
       if (f.truncate || !exists) put(path, -2, Buffer.alloc(0));
-      if (!exists && typeof mode === 'number') call('change', 'open', path, mode, -1);
+      if (!exists && mode !== 0o666) call('change', 'open', path, mode & 0o755, -1);
       open.set(nextFd, { path: full(path), ...f, at: 0 });
       return nextFd++;
     },
-    closeSync(fd) { opened(fd, 'close'); open.delete(fd); },
-    fstatSync(fd, options) { const f = opened(fd, 'fstat'); return new Stats(statOf('fstat', f.path, f.device === undefined ? undefined : f), options?.bigint); },
+    closeSync(fd) {
+      opened(fd, 'close');
+      open.delete(fd);
+    },
+    fstatSync(fd, options = undefined) { const f = opened(fd, 'fstat'); return new Stats(statOf('fstat', f.path, f.device === undefined ? undefined : f), options?.bigint); },
     readSync(fd, buffer, offset, length, position) {
+      fdOf(fd);
+      check.view(buffer);
+      if (arguments.length <= 3 || offset !== null && typeof offset === 'object') {
+        if (offset !== undefined) check.object(offset, 'options', 'null');
+        ({ offset = 0, length = buffer.byteLength - offset, position = null } = offset ?? {});
+      }
+      if (offset === null || offset === undefined) offset = 0;
+      else check.integer(offset, 'offset', 0);
+      length |= 0;
+      if (length === 0) return 0;
+      if (buffer.byteLength === 0) throw internal.nodeInvalidValue('buffer', buffer, 'is empty and cannot be written');
+      span(offset, length, buffer.byteLength, true);
+      position = positionOf(position);
       const f = opened(fd, 'read');
       if (!f.read) throw failed('EBADF', 'read');
-      if (offset !== null && typeof offset === 'object') ({ offset, length, position } = offset);
-      offset ??= 0;
-      length ??= buffer.byteLength - offset;
-      if (offset < 0 || offset > buffer.byteLength) throw internal.nodeOutOfRange('offset', `>= 0 && <= ${buffer.byteLength}`, offset);
-      if (length < 0 || length > buffer.byteLength - offset) throw internal.nodeOutOfRange('length', `>= 0 && <= ${buffer.byteLength - offset}`, length);
-      if (typeof position === 'number' && position < -1) throw internal.nodeOutOfRange('position', `>= -1 && <= ${Number.MAX_SAFE_INTEGER}`, position);
-      const at = f.device === 0 ? f.at : typeof position === 'number' && position >= 0 || typeof position === 'bigint' ? Number(position) : f.at;
+      const at = f.device === 0 || position < 0 ? f.at : position;
       const part = f.device === undefined ? new Uint8Array(call('read', 'read', f.path, Math.min(at, 2 ** 31 - 1), Math.min(length, 2 ** 31 - 1)))
         : contentOf(f).subarray(at, at + length);
       new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength).set(part, offset);
-      if (f.device === 0 || position === undefined || position === null || position === -1) f.at = at + part.length;
+      if (f.device === 0 || position < 0) f.at = at + part.length;
       return part.length;
     },
-    writeSync(fd, data, ...rest) {
+    writeSync(fd, buffer, offset, length, position) {
+      fdOf(fd);
+      let bytes;
+      if (ArrayBuffer.isView(buffer)) {
+        if (typeof offset === 'object') ({ offset = 0, length = buffer.byteLength - offset, position = null } = offset ?? {});
+        if (offset === null || offset === undefined) offset = 0;
+        else check.integer(offset, 'offset', 0);
+        if (typeof length !== 'number') length = buffer.byteLength - offset;
+        span(offset, length, buffer.byteLength, false);
+        bytes = bytesOf(buffer).subarray(offset, offset + length);
+      } else {
+        textOrView(buffer, 'buffer');
+        if (typeof length === 'string' && length.toLowerCase() === 'hex' && buffer.length % 2 === 1) throw internal.nodeInvalidValue('encoding', length, `is invalid for data of length ${buffer.length}`);
+        bytes = Buffer.from(buffer, Buffer.isEncoding(length) ? length : 'utf8');
+        position = offset;
+      }
       const f = opened(fd, 'write');
       if (!f.write) throw failed('EBADF', 'write');
-      let bytes, position;
-      if (typeof data === 'string') {
-        bytes = Buffer.from(data, rest[1] ?? 'utf8');
-        position = rest[0];
-      } else {
-        let [offset, length, at] = rest[0] !== null && typeof rest[0] === 'object' ? [rest[0].offset, rest[0].length, rest[0].position] : rest;
-        bytes = bytesOf(data).subarray(offset ?? 0, length === undefined || length === null ? undefined : (offset ?? 0) + length);
-        position = at;
-      }
       if (f.device !== undefined) return toDevice(f, bytes);
-      const at = f.append ? -1 : typeof position === 'number' ? position : f.at;
+      const placed = typeof position === 'number' && position >= 0;
+      const at = f.append ? -1 : placed ? position : f.at;
       call('write', 'write', f.path, at | 0, internal.bufferOf(bytes));
-      if (typeof position !== 'number') f.at = at === -1 ? fs.statSync(f.path).size : at + bytes.length;
+      if (!placed) f.at = at === -1 ? fs.statSync(f.path).size : at + bytes.length;
       return bytes.length;
     },
-    ftruncateSync(fd, n = 0) { call('truncate', 'ftruncate', opened(fd, 'ftruncate').path, n | 0); },
+    ftruncateSync(fd, n = 0) {
+      n = sizeOf(n);
+      const f = opened(fd, 'ftruncate');
+      if (!f.write || f.device !== undefined) throw failed('EINVAL', 'ftruncate');
+      call('truncate', 'ftruncate', f.path, n);
+    },
     fsyncSync(fd) { opened(fd, 'fsync'); },
     fdatasyncSync(fd) { opened(fd, 'fdatasync'); },
-    futimesSync(fd, a, m) { fs.utimesSync(opened(fd, 'futime').path, a, m); },
-    fchmodSync(fd, mode) { fs.chmodSync(opened(fd, 'fchmod').path, mode); },
+    futimesSync(fd, atime, mtime) {
+      const a = secondsOf(atime, 'atime'), m = secondsOf(mtime, 'mtime');
+      setTimes('futime', opened(fd, 'futime').path, a, m);
+    },
+    fchmodSync(fd, mode) {
+      mode = modeOf(mode);
+      fs.chmodSync(opened(fd, 'fchmod').path, mode);
+    },
+    fchownSync(fd, uid, gid) {
+      checkOwner(uid, gid);
+      opened(fd, 'fchown');
+    },
+    readvSync(fd, buffers, position) { return eachView(fs.readSync, fd, buffers, position); },
+    writevSync(fd, buffers, position) { return eachView(fs.writeSync, fd, buffers, position); },
   };
-  fs.lstatSync = fs.statSync;
-  fs.readvSync = (fd, list, position) => { let n = 0; for (const b of list) n += fs.readSync(fd, b, 0, b.byteLength, typeof position === 'number' ? position + n : null); return n; };
-  fs.writevSync = (fd, list, position) => { let n = 0; for (const b of list) n += fs.writeSync(fd, b, 0, b.byteLength, typeof position === 'number' ? position + n : null); return n; };
+  const setTimes = (syscall, path, atime, mtime) => call('change', syscall, path, -1, Math.min(Math.floor(mtime), 2 ** 31 - 1));
+  // eachView reads or writes buffers one after the other.
+  const eachView = (move, fd, buffers, position) => {
+    fdOf(fd);
+    views(buffers);
+    let n = 0;
+    for (const b of buffers) {
+      if (b.byteLength > 0) n += move(fd, b, 0, b.byteLength, typeof position === 'number' ? position + n : null);
+    }
+    return n;
+  };
+  // copyTree copies a file or a folder. It refuses to copy a folder into itself.
+  const copyTree = (from, to, options) => {
+    if (options.filter !== undefined && !options.filter(from, to)) return;
+    const refuse = (key, text, code, errno, why, path = to) => { throw systemError(key, text, code, errno, 'cp', path, why); };
+    const source = fs.lstatSync(from), target = fs.lstatSync(to, { throwIfNoEntry: false });
+    if (target !== undefined) {
+      if (full(from) === full(to)) refuse('ERR_FS_CP_EINVAL', 'Invalid src or dest', 'EINVAL', 22, 'src and dest cannot be the same');
+      if (source.isDirectory() && !target.isDirectory()) refuse('ERR_FS_CP_DIR_TO_NON_DIR', 'Cannot overwrite non-directory with directory', 'EISDIR', 21, `cannot overwrite non-directory ${to} with directory ${from}`);
+      if (!source.isDirectory() && target.isDirectory()) refuse('ERR_FS_CP_NON_DIR_TO_DIR', 'Cannot overwrite directory with non-directory', 'ENOTDIR', 20, `cannot overwrite directory ${to} with non-directory ${from}`);
+    }
+    if (source.isDirectory() && `${full(to)}/`.startsWith(`${full(from)}/`)) refuse('ERR_FS_CP_EINVAL', 'Invalid src or dest', 'EINVAL', 22, `cannot copy ${from} to a subdirectory of self ${to}`);
+    if (source.isDirectory()) {
+      if (!options.recursive) refuse('ERR_FS_EISDIR', 'Path is a directory', 'EISDIR', 21, `${from} is a directory (not copied)`, from);
+      fs.mkdirSync(to, { recursive: true });
+      for (const name of fs.readdirSync(from)) copyTree(modules.path.join(from, name), modules.path.join(to, name), options);
+      return;
+    }
+    if (target !== undefined && !options.force) {
+      if (options.errorOnExist) refuse('ERR_FS_CP_EEXIST', 'Target already exists', 'EEXIST', 17, `${to} already exists`);
+      return;
+    }
+    fs.mkdirSync(modules.path.dirname(full(to)), { recursive: true });
+    fs.copyFileSync(from, to, options.mode);
+    if (options.preserveTimestamps) fs.utimesSync(to, source.atime, source.mtime);
+  };
+  for (const name of Object.keys(fs)) Object.defineProperty(fs[name], 'name', { value: name, configurable: true });
+  fs.realpathSync.native = (path, options) => fs.realpathSync(path, options);
+
+  class StatFs {}
+  // Dir is a folder that was opened. Its entries were read when it was.
+  class Dir {
+    #path; #entries; #closed = false;
+    constructor(path, entries) {
+      this.#path = path;
+      this.#entries = entries;
+    }
+    get path() { return this.#path; }
+    #use() { if (this.#closed) throw nodeError(Error, 'ERR_DIR_CLOSED', 'Directory handle was closed'); }
+    readSync() {
+      this.#use();
+      return this.#entries.shift() ?? null;
+    }
+    read(done) {
+      if (done === undefined) return new Promise((resolve) => { resolve(this.readSync()); });
+      check.func(done, 'callback');
+      const entry = this.readSync();
+      process.nextTick(done, null, entry);
+      return undefined;
+    }
+    closeSync() {
+      this.#use();
+      this.#closed = true;
+    }
+    close(done) {
+      if (done === undefined) return new Promise((resolve) => { resolve(this.closeSync()); });
+      check.func(done, 'callback');
+      let failure = null;
+      try { this.closeSync(); } catch (e) { failure = e; }
+      process.nextTick(done, failure);
+      return undefined;
+    }
+    async* entries() {
+      try {
+        for (let entry = this.readSync(); entry !== null; entry = this.readSync()) yield entry;
+      } finally { this.closeSync(); }
+    }
+  }
+  internal.define(Dir.prototype, Symbol.asyncIterator, Dir.prototype.entries);
   internal.nodeFiles = { fs, opened, pathOf };
+  Object.assign(fs, { Dirent, Stats, Dir, _toUnixTimestamp: secondsOf, F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1 });
+  Object.defineProperty(fs, 'constants', { value: constants, enumerable: true });
   modules.fs = fs;
   return internal;
 }
