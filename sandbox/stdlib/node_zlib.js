@@ -5,67 +5,30 @@
   const { Buffer } = modules.buffer;
   const { concat } = Buffer; // minizlib replaces it while it calls _processChunk
   const { Transform, finished } = modules.stream;
-  const constants = {
-    Z_NO_FLUSH: 0, Z_PARTIAL_FLUSH: 1, Z_SYNC_FLUSH: 2, Z_FULL_FLUSH: 3, Z_FINISH: 4, Z_BLOCK: 5, Z_OK: 0, Z_STREAM_END: 1, Z_NEED_DICT: 2, Z_ERRNO: -1, Z_STREAM_ERROR: -2, Z_DATA_ERROR: -3, Z_MEM_ERROR: -4, Z_BUF_ERROR: -5, Z_VERSION_ERROR: -6,
-    Z_NO_COMPRESSION: 0, Z_BEST_SPEED: 1, Z_BEST_COMPRESSION: 9, Z_DEFAULT_COMPRESSION: -1, Z_FILTERED: 1, Z_HUFFMAN_ONLY: 2, Z_RLE: 3, Z_FIXED: 4, Z_DEFAULT_STRATEGY: 0,
-    Z_MIN_WINDOWBITS: 8, Z_MAX_WINDOWBITS: 15, Z_DEFAULT_WINDOWBITS: 15, Z_MIN_CHUNK: 64, Z_MAX_CHUNK: Infinity, Z_DEFAULT_CHUNK: 16384, Z_MIN_MEMLEVEL: 1, Z_MAX_MEMLEVEL: 9, Z_DEFAULT_MEMLEVEL: 8, Z_MIN_LEVEL: -1, Z_MAX_LEVEL: 9, Z_DEFAULT_LEVEL: -1,
-ZLIB_VERNUM: 4880, DEFLATE: 1, INFLATE: 2, GZIP: 3, GUNZIP: 4, DEFLATERAW: 5, INFLATERAW: 6, UNZIP: 7, BROTLI_DECODE: 8, BROTLI_ENCODE: 9, BROTLI_OPERATION_PROCESS: 0, BROTLI_OPERATION_FLUSH: 1, BROTLI_OPERATION_FINISH: 2,
-    BROTLI_OPERATION_EMIT_METADATA: 3, BROTLI_PARAM_MODE: 0, BROTLI_MODE_GENERIC: 0, BROTLI_MODE_TEXT: 1, BROTLI_MODE_FONT: 2, BROTLI_DEFAULT_MODE: 0, BROTLI_PARAM_QUALITY: 1, BROTLI_MIN_QUALITY: 0, BROTLI_MAX_QUALITY: 11,
-    BROTLI_DEFAULT_QUALITY: 11, BROTLI_PARAM_LGWIN: 2, BROTLI_MIN_WINDOW_BITS: 10, BROTLI_MAX_WINDOW_BITS: 24, BROTLI_LARGE_MAX_WINDOW_BITS: 30, BROTLI_DEFAULT_WINDOW: 22, BROTLI_PARAM_LGBLOCK: 3, BROTLI_MIN_INPUT_BLOCK_BITS: 16,
-    BROTLI_MAX_INPUT_BLOCK_BITS: 24, BROTLI_PARAM_DISABLE_LITERAL_CONTEXT_MODELING: 4, BROTLI_PARAM_SIZE_HINT: 5, BROTLI_PARAM_LARGE_WINDOW: 6, BROTLI_PARAM_NPOSTFIX: 7, BROTLI_PARAM_NDIRECT: 8, BROTLI_DECODER_RESULT_ERROR: 0,
-    BROTLI_DECODER_RESULT_SUCCESS: 1, BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: 2, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: 3, BROTLI_DECODER_PARAM_DISABLE_RING_BUFFER_REALLOCATION: 0, BROTLI_DECODER_PARAM_LARGE_WINDOW: 1,
-    BROTLI_DECODER_NO_ERROR: 0, BROTLI_DECODER_SUCCESS: 1, BROTLI_DECODER_NEEDS_MORE_INPUT: 2, BROTLI_DECODER_NEEDS_MORE_OUTPUT: 3, BROTLI_DECODER_ERROR_FORMAT_EXUBERANT_NIBBLE: -1, BROTLI_DECODER_ERROR_FORMAT_RESERVED: -2,
-    BROTLI_DECODER_ERROR_FORMAT_EXUBERANT_META_NIBBLE: -3, BROTLI_DECODER_ERROR_FORMAT_SIMPLE_HUFFMAN_ALPHABET: -4, BROTLI_DECODER_ERROR_FORMAT_SIMPLE_HUFFMAN_SAME: -5, BROTLI_DECODER_ERROR_FORMAT_CL_SPACE: -6,
-    BROTLI_DECODER_ERROR_FORMAT_HUFFMAN_SPACE: -7, BROTLI_DECODER_ERROR_FORMAT_CONTEXT_MAP_REPEAT: -8, BROTLI_DECODER_ERROR_FORMAT_BLOCK_LENGTH_1: -9, BROTLI_DECODER_ERROR_FORMAT_BLOCK_LENGTH_2: -10,
-    BROTLI_DECODER_ERROR_FORMAT_TRANSFORM: -11, BROTLI_DECODER_ERROR_FORMAT_DICTIONARY: -12, BROTLI_DECODER_ERROR_FORMAT_WINDOW_BITS: -13, BROTLI_DECODER_ERROR_FORMAT_PADDING_1: -14, BROTLI_DECODER_ERROR_FORMAT_PADDING_2: -15,
-    BROTLI_DECODER_ERROR_FORMAT_DISTANCE: -16, BROTLI_DECODER_ERROR_DICTIONARY_NOT_SET: -19, BROTLI_DECODER_ERROR_INVALID_ARGUMENTS: -20, BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES: -21, BROTLI_DECODER_ERROR_ALLOC_TREE_GROUPS: -22,
-    BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MAP: -25, BROTLI_DECODER_ERROR_ALLOC_RING_BUFFER_1: -26, BROTLI_DECODER_ERROR_ALLOC_RING_BUFFER_2: -27, BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES: -30,
-    BROTLI_DECODER_ERROR_UNREACHABLE: -31,
-  };
+  const constants = internal.zlibConstants;
 
   const errors = { Z_NEED_DICT: 2, Z_DATA_ERROR: -3, Z_BUF_ERROR: -5 };
-  // inRange returns a number of options that is between two bounds, and otherwise if there is none.
-  const inRange = (v, name, least, most, otherwise) => {
-    if (v === undefined || v !== v) return otherwise;
-    if (typeof v !== 'number') throw internal.nodeWrongType(name, 'of type number', v);
-    if (v === Infinity || v === -Infinity) throw internal.nodeOutOfRange(name, 'a finite number', v);
-    if (v < least || v > most) throw internal.nodeOutOfRange(name, most === Infinity ? `>= ${least}` : `>= ${least} and <= ${most}`, v);
-    return v;
-  };
+  // set returns a number of options that were checked, and otherwise if there is none.
+  const set = (v, otherwise) => v === undefined || v !== v ? otherwise : v;
   const dictionaryOf = (d) => {
     if (d === undefined) return undefined;
-    if (!ArrayBuffer.isView(d) && !internal.isBuffer(d)) throw internal.nodeWrongType('options.dictionary', 'an instance of Buffer, TypedArray, DataView, or ArrayBuffer', d);
     return internal.isBuffer(d) ? d : internal.bufferOf(new Uint8Array(d.buffer, d.byteOffset, d.byteLength));
   };
-  // checked returns the settings that options give for a format.
+  // checked returns the settings that options give for a format. Nobody changes them.
+  const usual = { __proto__: null };
   const checked = (format, options) => {
-    const o = options ?? {}, out = { level: -1, strategy: 0, windowBits: 15, dictionary: undefined };
-    if (format.startsWith('brotli')) {
-      const seen = new Set();
-      for (const key of Object.keys(o.params ?? {})) {
-        const k = +key, v = o.params[key];
-        if (!(k >= 0 && k <= 9) || seen.has(k)) throw nodeError(RangeError, 'ERR_BROTLI_INVALID_PARAM', `${key} is not a valid Brotli parameter`);
-        if (typeof v !== 'number' && typeof v !== 'boolean') throw internal.nodeWrongType('options.params[key]', 'of type number', v);
-        seen.add(k);
-        if (k === 4 && v > 1) throw Object.assign(new Error('Initialization failed'), { code: 'ERR_ZLIB_INITIALIZATION_FAILED' });
-      }
-      out.level = Math.min(Math.max(o.params?.[1] ?? 11, 0), 11) | 0;
-    } else {
-      const free = ['gunzip', 'inflate', 'unzip'].includes(format) && (o.windowBits === undefined || o.windowBits === null || o.windowBits === 0);
-      if (!free) out.windowBits = inRange(o.windowBits ?? undefined, 'options.windowBits', format === 'gzip' ? 9 : 8, 15, 15);
-      out.level = inRange(o.level, 'options.level', -1, 9, -1);
-      inRange(o.memLevel, 'options.memLevel', 1, 9, 8);
-      out.strategy = inRange(o.strategy, 'options.strategy', 0, 4, 0);
-      out.dictionary = dictionaryOf(o.dictionary);
-      if (format.startsWith('g')) out.dictionary = undefined;
-    }
-    const kinds = format.startsWith('brotli') ? 3 : 5;
-    out.chunkSize = inRange(o.chunkSize, 'options.chunkSize', 64, Infinity, 16384);
-    out.flush = inRange(o.flush, 'options.flush', 0, kinds, 0);
-    out.finishFlush = inRange(o.finishFlush, 'options.finishFlush', 0, kinds, format.startsWith('brotli') ? 2 : 4);
-    out.most = inRange(o.maxOutputLength, 'options.maxOutputLength', 1, modules.buffer.kMaxLength, 0x7fffffff);
-    out.partial = format.startsWith('brotli') || out.finishFlush === 4 ? 0 : 1;
-    return out;
+    if (options === undefined) return usual[format] ??= checked(format, null);
+    internal.checkZlib(format, options);
+    const o = options ?? {}, brotli = format.startsWith('brotli');
+    const finishFlush = set(o.finishFlush, brotli ? constants.BROTLI_OPERATION_FINISH : constants.Z_FINISH);
+    return {
+      level: brotli ? Math.min(Math.max(o.params?.[1] ?? 11, 0), 11) | 0 : Math.trunc(set(o.level, -1)),
+      strategy: brotli ? 0 : set(o.strategy, 0),
+      windowBits: brotli ? 15 : set(o.windowBits, 15) || 15,
+      dictionary: brotli || format.startsWith('g') ? undefined : dictionaryOf(o.dictionary),
+      chunkSize: set(o.chunkSize, constants.Z_DEFAULT_CHUNK), flush: set(o.flush, 0), finishFlush,
+      most: set(o.maxOutputLength, 0x7fffffff), partial: brotli || finishFlush === constants.Z_FINISH ? 0 : 1,
+    };
   };
   const inputOf = (input) => {
     const bytes = typeof input === 'string' ? Buffer.from(input) : ArrayBuffer.isView(input) ? input : internal.isBuffer(input) ? new Uint8Array(input) : undefined;
@@ -132,7 +95,7 @@ ZLIB_VERNUM: 4880, DEFLATE: 1, INFLATE: 2, GZIP: 3, GUNZIP: 4, DEFLATERAW: 5, IN
   };
 
   function ZlibBase(options, format, finish) {
-    const settings = checked(format, options);
+    const settings = { ...checked(format, options) };
     if (options && (options.encoding || options.objectMode || options.writableObjectMode)) options = { ...options, encoding: null, objectMode: false, writableObjectMode: false };
     Transform.call(this, { autoDestroy: true, ...options });
     for (const [name, value] of [[inputs, []], [given, settings], [opened, undefined], [pushed, 0]]) internal.define(this, name, value);
@@ -185,8 +148,8 @@ ZLIB_VERNUM: 4880, DEFLATE: 1, INFLATE: 2, GZIP: 3, GUNZIP: 4, DEFLATERAW: 5, IN
   function Zlib() {}
   inherit(Zlib, ZlibBase);
   Zlib.prototype.params = function params(level, strategy, done) {
-    inRange(level, 'level', -1, 9);
-    inRange(strategy, 'strategy', 0, 4);
+    internal.zlibRange(level, 'level', -1, 9);
+    internal.zlibRange(strategy, 'strategy', 0, 4);
     if (this._level === level && this._strategy === strategy) {
       process.nextTick(done);
       return;
@@ -312,19 +275,26 @@ ZLIB_VERNUM: 4880, DEFLATE: 1, INFLATE: 2, GZIP: 3, GUNZIP: 4, DEFLATERAW: 5, IN
     ['inflateRaw', 'InflateRaw', 'inflate-raw'], ['unzip', 'Unzip', 'unzip'], ['brotliCompress', 'BrotliCompress', 'brotli'], ['brotliDecompress', 'BrotliDecompress', 'brotli-decompress'],
   ];
   for (const [name, C, format] of formats) {
-    const answer = (out, options) => options?.info ? { buffer: out, engine: new zlib[C](options) } : out;
-    zlib[name + 'Sync'] = (input, options) => answer(run(format, inputOf(input), checked(format, options)), options);
-    zlib[name] = (input, options, done) => {
-      if (typeof options === 'function') { done = options; options = {}; }
+    // result adds the stream to what is returned if options ask for it.
+    const result = (out, options) => options?.info ? { buffer: out, engine: new zlib[C](options) } : out;
+    zlib[name + 'Sync'] = function syncBufferWrapper(buffer, options) {
+      const input = inputOf(buffer);
+      return result(run(format, input, checked(format, options)), options);
+    };
+    zlib[name] = function asyncBufferWrapper(buffer, options, callback) {
+      if (typeof options === 'function') [callback, options] = [options, {}];
+      internal.check.func(callback, 'callback');
       const settings = checked(format, options);
-      if (typeof done !== 'function') throw internal.nodeWrongType('callback', 'of type function', done);
-      if (typeof input !== 'string' && !ArrayBuffer.isView(input) && !internal.isBuffer(input)) throw internal.nodeWrongType('chunk', 'of type string or an instance of Buffer, TypedArray, or DataView', input);
+      buffer ??= ''; // a stream that is ended with nothing
+      if (typeof buffer !== 'string' && !ArrayBuffer.isView(buffer) && !internal.isBuffer(buffer)) {
+        throw internal.nodeWrongType('chunk', 'of type string or an instance of Buffer, TypedArray, or DataView', buffer);
+      }
       let out, failure = null;
-      try { out = answer(run(format, inputOf(input), settings), options); } catch (e) { failure = e; }
-      process.nextTick(done, failure, out);
+      try { out = result(run(format, inputOf(buffer), settings), options); } catch (e) { failure = e; }
+      process.nextTick(() => { if (failure === null) callback(null, out); else callback(failure); });
     };
     zlib[C] = stream(format, C);
-    zlib['create' + C] = (options) => new zlib[C](options);
+    Object.defineProperty(zlib, 'create' + C, { value: function value(options) { return new zlib[C](options); }, enumerable: true, configurable: true });
   }
   const table = new Int32Array(256);
   for (let i = 0; i < 256; i++) {
@@ -332,20 +302,21 @@ ZLIB_VERNUM: 4880, DEFLATE: 1, INFLATE: 2, GZIP: 3, GUNZIP: 4, DEFLATERAW: 5, IN
     for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ c >>> 1 : c >>> 1;
     table[i] = c;
   }
-  zlib.crc32 = (data, value = 0) => {
-    const b = typeof data === 'string' ? Buffer.from(data) : data;
+  zlib.crc32 = function crc32(data, value = 0) {
+    if (typeof data !== 'string' && !ArrayBuffer.isView(data)) throw internal.nodeWrongType('data', 'of type string or an instance of Buffer, TypedArray, or DataView', data);
+    internal.check.uint32(value, 'value');
+    const b = typeof data === 'string' ? Buffer.from(data) : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     let c = ~value;
     for (let i = 0; i < b.length; i++) c = table[(c ^ b[i]) & 255] ^ c >>> 8;
     return ~c >>> 0;
   };
-  Object.assign(zlib, constants);
-  const codes = {};
-  for (const [name, code] of Object.entries({ Z_OK: 0, Z_STREAM_END: 1, Z_NEED_DICT: 2, Z_ERRNO: -1, Z_STREAM_ERROR: -2, Z_DATA_ERROR: -3, Z_MEM_ERROR: -4, Z_BUF_ERROR: -5, Z_VERSION_ERROR: -6 })) {
-    codes[name] = code;
-    codes[code] = name;
-  }
-  for (const name of Object.keys(constants)) Object.defineProperty(constants, name, { __proto__: null, writable: false, configurable: false });
-  for (const [name, value] of [['constants', constants], ['codes', Object.freeze(codes)]]) Object.defineProperty(zlib, name, { __proto__: null, value, enumerable: true, configurable: false, writable: false });
+  // Libraries read the older names of constants from the module itself.
+  for (const name of Object.keys(constants)) Object.defineProperty(zlib, name, { value: constants[name] });
+  const names = {};
+  for (const name of ['Z_OK', 'Z_STREAM_END', 'Z_NEED_DICT', 'Z_ERRNO', 'Z_STREAM_ERROR', 'Z_DATA_ERROR', 'Z_MEM_ERROR', 'Z_BUF_ERROR', 'Z_VERSION_ERROR']) names[name] = constants[name];
+  for (const name of Object.keys(names)) names[names[name]] = name;
+  Object.defineProperty(zlib, 'constants', { value: constants, enumerable: true });
+  Object.defineProperty(zlib, 'codes', { value: Object.freeze(names), enumerable: true });
   modules.zlib = zlib;
   return internal;
 }
