@@ -24,21 +24,27 @@
     if (types.isDate(a) && a.getTime() !== b.getTime() && !(Number.isNaN(a.getTime()) && Number.isNaN(b.getTime()))) return false;
     if (internal.temporalText?.(a) !== internal.temporalText?.(b)) return false;
     if (types.isRegExp(a) && (String(a) !== String(b) || a.lastIndex !== b.lastIndex)) return false;
+    if (a instanceof Error !== b instanceof Error) return false;
     if (a instanceof Error && (a.name !== b.name || a.message !== b.message)) return false;
+    if (modules.crypto?.KeyObject !== undefined && a instanceof modules.crypto.KeyObject && !a.equals(b)) return false;
     if (types.isBoxedPrimitive(a) && !Object.is(a.valueOf(), b.valueOf())) return false;
     if (ArrayBuffer.isView(a)) {
       if (a.byteLength !== b.byteLength) return false;
-      const x = new Uint8Array(a.buffer, a.byteOffset, a.byteLength), y = new Uint8Array(b.buffer, b.byteOffset, b.byteLength);
+      // Loosely, floats are compared as numbers: 0 and -0 are the same, and NaN is like nothing.
+      const floats = !strict && /Float/.test(tag);
+      const x = floats ? a : new Uint8Array(a.buffer, a.byteOffset, a.byteLength), y = floats ? b : new Uint8Array(b.buffer, b.byteOffset, b.byteLength);
       for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
     } else if (types.isAnyArrayBuffer(a) && !deepEqual(new Uint8Array(a), new Uint8Array(b), strict)) return false;
     for (const [x, y] of seen) if (x === a && y === b) return true;
     seen.push([a, b]);
     try {
-      if (types.isSet(a)) return sameSet(a, b, strict, seen);
-      if (types.isMap(a)) return sameMap(a, b, strict, seen);
-      if (ArrayBuffer.isView(a)) return true;
-      const keys = keysOf(a, strict);
-      if (keys.length !== keysOf(b, strict).length) return false;
+      if (a instanceof Error && (!deepEqual(a.cause, b.cause, strict, seen) || !deepEqual(a.errors, b.errors, strict, seen))) return false;
+      if (types.isSet(a) && !sameSet(a, b, strict, seen)) return false;
+      if (types.isMap(a) && !sameMap(a, b, strict, seen)) return false;
+      // The elements of a view, and those of a string, are not compared again.
+      const own = (o) => ArrayBuffer.isView(o) || types.isStringObject(o) ? keysOf(o, strict).filter((k) => typeof k !== 'string' || !/^[0-9]/.test(k)) : keysOf(o, strict);
+      const keys = own(a);
+      if (keys.length !== own(b).length) return false;
       for (const k of keys) {
         if (!Object.prototype.propertyIsEnumerable.call(b, k) || !deepEqual(a[k], b[k], strict, seen)) return false;
       }
@@ -84,7 +90,9 @@
   };
 
   class AssertionError extends Error {
-    constructor({ message, actual, expected, operator } = {}) {
+    constructor(options = undefined) {
+      internal.check.object(options, 'options');
+      const { message, actual, expected, operator } = options;
       super(textOf(message, actual, expected, operator));
       this.generatedMessage = !message;
       this.code = 'ERR_ASSERTION';
@@ -116,10 +124,13 @@
     } else if (typeof expected === 'function') {
       if (expected.prototype !== undefined && e instanceof expected) return;
       if (Error.isPrototypeOf(expected)) fail(e, expected, message, name, `The error is expected to be an instance of "${expected.name}". Received "${e?.constructor?.name ?? typeof e}"\n\nError message:\n\n${e?.message}`);
-      if (expected.call({}, e) === true) return;
-      fail(e, expected, message, name, `The ${expected.name ? `"${expected.name}" ` : ''}validation function is expected to return "true". Received ${show(false)}\n\nCaught error:\n\n${e}`);
+      const answer = expected.call({}, e);
+      if (answer === true) return;
+      fail(e, expected, message, name, `The ${expected.name ? `"${expected.name}" ` : ''}validation function is expected to return "true". Received ${show(answer)}${e instanceof Error ? `\n\nCaught error:\n\n${e}` : ''}`);
     } else {
+      if (primitive(e)) fail(e, expected, message, name, internal.assertMessage(e, expected, 'deepStrictEqual'));
       const names = expected instanceof Error ? [...Object.keys(expected), 'name', 'message'] : Object.keys(expected);
+      if (names.length === 0) throw internal.nodeInvalidValue('error', expected, 'may not be an empty object');
       const fits = (k) => expected[k] instanceof RegExp && typeof e?.[k] === 'string' ? expected[k].test(e[k]) : k in Object(e) && deepEqual(e[k], expected[k], true);
       if (names.every(fits)) return;
       const actual = new Comparison(), wanted = new Comparison();
@@ -139,6 +150,11 @@
   const ambiguous = (e, message) => {
     const what = e?.message === message ? 'error message' : 'error';
     if (what === 'error message' || e === message) throw internal.nodeError(TypeError, 'ERR_AMBIGUOUS_ARGUMENT', `The "error/message" argument is ambiguous. The ${what} "${message}" is identical to the message.`);
+  };
+
+  // checkExpected refuses an expected error of a wrong type.
+  const checkExpected = (expected, given) => {
+    if (typeof expected === 'string' ? given === 3 : expected !== undefined && expected !== null && typeof expected !== 'object' && typeof expected !== 'function') throw internal.nodeWrongType('error', 'of type function or an instance of Error, RegExp, or Object', expected);
   };
 
   // promiseOf returns the promise to check, or the one that a function returns.
@@ -171,6 +187,7 @@
     if (arguments.length < 2) throw internal.nodeError(TypeError, 'ERR_MISSING_ARGS', 'The "actual" and "expected" arguments must be specified');
     if (!test(a, b)) fail(a, b, message, operator, undefined);
   };
+  const checkPattern = (re) => { if (!modules.util.types.isRegExp(re)) throw internal.nodeWrongType('regexp', 'an instance of RegExp', re); };
   const loose = (a, b) => a == b || a !== a && b !== b; // eslint-disable-line eqeqeq
   Object.assign(assert, {
     ok: assert, AssertionError,
@@ -182,25 +199,39 @@
     notDeepEqual: equal('notDeepEqual', (a, b) => !deepEqual(a, b, false)),
     deepStrictEqual: equal('deepStrictEqual', (a, b) => deepEqual(a, b, true)),
     notDeepStrictEqual: equal('notDeepStrictEqual', (a, b) => !deepEqual(a, b, true)),
-    match(s, re, message) { if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', typeof s === 'string' ? `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n` : `The "string" argument must be of type string.${internal.nodeKind(s)}`); },
-    doesNotMatch(s, re, message) { if (typeof s === 'string' && re.test(s)) fail(s, re, message, 'doesNotMatch', `The input was expected to not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`); },
-    fail(message) { fail(undefined, undefined, message, 'fail', 'Failed'); },
-    ifError(v) { if (v !== null && v !== undefined) fail(v, null, undefined, 'ifError', `ifError got unwanted exception: ${v?.message ?? show(v)}`); },
+    match(s, re, message) {
+      checkPattern(re);
+      if (typeof s !== 'string' || !re.test(s)) fail(s, re, message, 'match', typeof s === 'string' ? `The input did not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n` : `The "string" argument must be of type string.${internal.nodeKind(s)}`);
+    },
+    doesNotMatch(s, re, message) {
+      checkPattern(re);
+      if (typeof s === 'string' && re.test(s)) fail(s, re, message, 'doesNotMatch', `The input was expected to not match the regular expression ${show(re)}. Input:\n\n${show(s)}\n`);
+    },
+    fail(actual, expected, message, operator) {
+      const n = arguments.length;
+      if (n <= 1) fail(undefined, undefined, actual ?? undefined, 'fail', 'Failed');
+      if (message instanceof Error) throw message;
+      throw new AssertionError({ actual, expected, message, operator: operator ?? (n === 2 ? '!=' : 'fail') });
+    },
+    ifError(v) { if (v !== null && v !== undefined) fail(v, null, undefined, 'ifError', `ifError got unwanted exception: ${typeof v !== 'object' || typeof v.message !== 'string' ? show(v) : v.message === '' && v.constructor ? v.constructor.name : v.message}`); },
     throws(f, expected, message) {
       if (typeof f !== 'function') throw internal.nodeWrongType('fn', 'of type function', f);
       let caught;
       try { f(); } catch (e) { caught = { e }; }
+      checkExpected(expected, arguments.length);
       if (caught === undefined) missing(expected, message, 'throws');
       if (typeof expected === 'string') { ambiguous(caught.e, expected); expected = undefined; }
       matches(caught.e, expected, message, 'throws');
     },
     doesNotThrow(f, expected, message) {
+      if (typeof f !== 'function') throw internal.nodeWrongType('fn', 'of type function', f);
       try { f(); } catch (e) { unwanted(e, expected, message, 'doesNotThrow'); }
     },
     async rejects(promise, expected, message) {
       let caught;
       const waited = promiseOf(promise);
       try { await waited; } catch (e) { caught = { e }; }
+      checkExpected(expected, arguments.length);
       if (caught === undefined) missing(expected, message, 'rejects');
       if (typeof expected === 'string') { ambiguous(caught.e, expected); expected = undefined; }
       matches(caught.e, expected, message, 'rejects');
@@ -210,6 +241,46 @@
       try { await waited; } catch (e) { unwanted(e, expected, message, 'doesNotReject'); }
     },
   });
+  const nothing = () => () => {}; // without a name
+  // CallTracker counts the calls of functions.
+  class CallTracker {
+    #counted = new Map();
+    #of(tracked) {
+      const calls = this.#counted.get(tracked);
+      if (calls === undefined) throw internal.nodeInvalidValue('tracked', tracked, 'is not a tracked function');
+      return calls;
+    }
+    calls(fn, expected = 1) {
+      if (process._exiting) throw internal.nodeError(Error, 'ERR_UNAVAILABLE_DURING_EXIT', 'Cannot call function in process exit handler');
+      if (typeof fn === 'number') [fn, expected] = [nothing(), fn];
+      else if (fn === undefined) fn = nothing();
+      internal.check.uint32(expected, 'expected', true);
+      const entry = { expected, calls: [], name: fn.name || 'calls', stack: new Error() };
+      const tracked = new Proxy(fn, {
+        __proto__: null,
+        apply(f, thisArg, args) {
+          entry.calls.push(Object.freeze({ thisArg, arguments: Object.freeze([...args]) }));
+          return Reflect.apply(f, thisArg, args);
+        },
+      });
+      this.#counted.set(tracked, entry);
+      return tracked;
+    }
+    getCalls(tracked) { return Object.freeze([...this.#of(tracked).calls]); }
+    reset(tracked) {
+      if (tracked !== undefined) this.#of(tracked).calls = [];
+      else for (const entry of this.#counted.values()) entry.calls = [];
+    }
+    report() {
+      const wrong = [...this.#counted.values()].filter((e) => e.calls.length !== e.expected);
+      return wrong.map((e) => ({ message: `Expected the ${e.name} function to be executed ${e.expected} time(s) but was executed ${e.calls.length} time(s).`, actual: e.calls.length, expected: e.expected, operator: e.name, stack: e.stack }));
+    }
+    verify() {
+      const errors = this.report();
+      if (errors.length > 0) throw new AssertionError({ message: errors.length === 1 ? errors[0].message : 'Functions were not called the expected number of times', details: errors });
+    }
+  }
+  assert.CallTracker = CallTracker;
   const strict = (...args) => assert(...args);
   assert.strict = Object.assign(strict, assert, {
     equal: assert.strictEqual, notEqual: assert.notStrictEqual, deepEqual: assert.deepStrictEqual, notDeepEqual: assert.notDeepStrictEqual, strict,
