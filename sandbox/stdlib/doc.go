@@ -9,6 +9,7 @@
 //     object: guests can define accessors on the prototypes. Objects that hold state have a null prototype.
 //   - Nothing here is privileged. A guest that obtained the host call could do no more than its grants permit.
 //
-// Node's modules (node_*.js, streams_bundle.js, fs.js) are ordinary code without the second rule: a guest that changes the built-ins they
-// use breaks only its own copy. They are created in the image; the host decides which of them require returns.
+// Node's modules (node_*.js, streams_bundle.js, fs.js) are ordinary code without the second rule: a guest that changes
+// the built-ins they use breaks only its own copy. They are created in the image; the host decides which of
+// them require returns.
 package stdlib

@@ -144,7 +144,7 @@
     }
     [Symbol.dispose]() { this.close(); }
   }
-  // Interface can be called without new.
+  // Interface makes one also without new.
   function Interface(...args) { return Reflect.construct(InterfaceBase, args, new.target ?? Interface); }
   Object.setPrototypeOf(Interface.prototype, InterfaceBase.prototype);
   Object.setPrototypeOf(Interface, InterfaceBase);

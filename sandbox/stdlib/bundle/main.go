@@ -1,5 +1,5 @@
-// Command bundle writes temporal_bundle.js and streams_bundle.js, files of the guest's library, of the npm packages that
-// package-lock.json pins. Run it from the root of the checkout after a change of the lock:
+// Command bundle writes temporal_bundle.js and streams_bundle.js, files of the guest's library, of the npm packages
+// that package-lock.json pins. Run it from the root of the checkout after a change of the lock:
 //
 //	(cd sandbox/stdlib/bundle && npm ci --ignore-scripts) && go run ./sandbox/stdlib/bundle
 //
@@ -60,7 +60,8 @@ var bundles = []bundle{
 
 // patched reads the files of readable-stream that have patches.
 var patched = api.Plugin{Name: "patched", Setup: func(build api.PluginBuild) {
-	build.OnLoad(api.OnLoadOptions{Filter: `/readable-stream/lib/.*\.js$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	of := api.OnLoadOptions{Filter: `/readable-stream/lib/.*\.js$`}
+	build.OnLoad(of, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
 		content, err := os.ReadFile(args.Path)
 		if err != nil {
 			return api.OnLoadResult{}, err
