@@ -31,7 +31,7 @@ var order = [...]string{
 	"modules.js", "node_validate.js", "node_buffer.js", "node_numbers.js", "node_path.js", "node_events.js",
 	"node_messages.js",
 	"node_util.js", "node_arguments.js", "node_mime.js",
-	"node_assert.js", "node_assert_diff.js", "node_text.js",
+	"node_assert.js", "node_assert_diff.js", "node_text.js", "node_url.js",
 	"node_process.js", "node_perf.js", "node_async_hooks.js", "streams_bundle.js", "node_stream.js",
 	"node_stream_web.js", "node_readline.js",
 	"node_crypto.js", "node_keys.js",
