@@ -6,7 +6,7 @@
   const blobs = new p.WeakMap(); // blob → {bytes, type}
   const of = (b) => {
     const s = internal.isObject(b) ? p.weakMapGet(blobs, b) : undefined;
-    if (s === undefined) throw new p.TypeError('not a Blob');
+    if (s === undefined) throw internal.nodeError(p.TypeError, 'ERR_INVALID_THIS', 'Value of "this" must be of type Blob');
     return s;
   };
   internal.isBlob = (v) => internal.isObject(v) && p.weakMapHas(blobs, v);
@@ -93,7 +93,7 @@
   class File extends Blob {
     #name; #modified;
     constructor(fileBits, fileName, options = undefined) {
-      internal.need(arguments.length, 2, 'File');
+      internal.need(arguments.length, 2, 'File', ['fileBits', 'fileName']);
       super(internal.isObject(fileBits) ? fileBits : null, options);
       this.#name = internal.usv(fileName);
       const { lastModified } = internal.dictionary(options, 'File: the options');
@@ -113,6 +113,8 @@
     }
   }
   internal.expose(File);
+  p.defineProperty(File.prototype, 'name', { __proto__: p.getOwnPropertyDescriptor(File.prototype, 'name'), enumerable: true });
+  p.defineProperty(File.prototype, 'webkitRelativePath', { __proto__: p.getOwnPropertyDescriptor(File.prototype, 'webkitRelativePath'), enumerable: false });
 
   // blob and file wrap bytes that the caller no longer writes to.
   internal.blob = (bytes, type) => {

@@ -15,13 +15,20 @@
     ascii: 'ascii', ucs2: 'utf16le', 'ucs-2': 'utf16le', utf16le: 'utf16le', 'utf-16le': 'utf16le',
   };
   const known = (encoding) => typeof encoding === 'string' ? encodings[encoding] ?? encodings[encoding.toLowerCase()] : undefined;
+  const unknown = (encoding) => nodeError(TypeError, 'ERR_UNKNOWN_ENCODING', internal.format(['Unknown encoding: %s', encoding]));
   const encodingOf = (encoding) => {
     if (encoding === undefined || encoding === null || encoding === '') return 'utf8';
     const name = known(encoding);
-    if (name === undefined) throw nodeError(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${encoding}`);
+    if (name === undefined) throw unknown(encoding);
     return name;
   };
   internal.nodeEncoding = encodingOf;
+  // exactly is encodingOf where null and '' are unknown, too.
+  const exactly = (encoding) => {
+    const name = encoding === undefined ? 'utf8' : known(`${encoding}`);
+    if (name === undefined) throw unknown(encoding);
+    return name;
+  };
 
   const fresh = (n) => new FastBuffer(n);
   const view = (buffer, offset, length) => new FastBuffer(buffer, offset, length);
@@ -78,6 +85,7 @@
   Buffer.prototype = FastBuffer.prototype;
   define(Buffer.prototype, 'constructor', Buffer);
   Object.setPrototypeOf(Buffer, Uint8Array);
+  Object.defineProperty(Buffer, Symbol.species, { __proto__: null, configurable: true, get() { return FastBuffer; } });
 
   const fromArray = (list) => {
     const n = list.length > 0 ? Math.min(list.length, kMaxLength) : 0;
@@ -118,7 +126,7 @@
     },
     alloc: function alloc(n, fill, encoding) { // libraries call it with new
       const out = fresh(size(n));
-      if (fill !== undefined && fill !== 0 && n > 0) out.fill(fill, encoding);
+      if (fill !== undefined && fill !== 0 && n > 0) fillWith(out, fill, 0, n, encoding);
       return out;
     },
     allocUnsafe: function allocUnsafe(n) { return fresh(size(n)); },
@@ -148,13 +156,14 @@
     },
     concat(list, length) {
       if (!Array.isArray(list)) throw wrongType('list', 'an instance of Array', list);
+      if (list.length === 0) return fresh(0);
       let total = 0;
       for (let i = 0; i < list.length; i++) {
         if (!(list[i] instanceof Uint8Array)) throw wrongType(`list[${i}]`, 'an instance of Buffer or Uint8Array', list[i]);
         total += list[i].length;
       }
       if (length === undefined) length = total;
-      else size(length, 'length');
+      else bound('length', length, kMaxLength);
       const out = fresh(length);
       for (let i = 0, at = 0; i < list.length && at < length; i++) {
         const part = at + list[i].length > length ? list[i].subarray(0, length - at) : list[i];
@@ -163,12 +172,15 @@
       }
       return out;
     },
-    copyBytesFrom(source, offset = 0, length = undefined) {
+    copyBytesFrom(source, offset, length) {
       if (!internal.isTyped(source)) throw wrongType('view', 'an instance of TypedArray', source);
+      offset = bound('offset', offset, Number.MAX_SAFE_INTEGER, 0);
+      if (length !== undefined) bound('length', length, Number.MAX_SAFE_INTEGER);
       const part = typed.slice.call(source, offset, length === undefined ? undefined : offset + length);
       return wrap(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
     },
     isBuffer(v) { return v instanceof Buffer; },
+    of(...items) { return fromArray(items); },
     isEncoding(encoding) { return typeof encoding === 'string' && encoding !== '' && known(encoding) !== undefined; },
   };
   // They are enumerable, as in Node: libraries copy them in a loop.
@@ -188,8 +200,61 @@
   const bound = (name, v, most, otherwise) => {
     if (v === undefined) return otherwise;
     if (typeof v !== 'number') throw wrongType(name, 'of type number', v);
-    if (!(v >= 0 && v <= most)) throw outOfRange(name, `>= 0 && <= ${most}`, v);
+    if (!Number.isInteger(v)) throw outOfRange(name, 'an integer', v);
+    if (v < 0 || v > most) throw outOfRange(name, `>= 0 && <= ${most}`, v);
     return v;
+  };
+  // indexOr0 converts as the native methods do: to an integer, and what is none to 0.
+  const indexOr0 = (v, otherwise) => {
+    const n = v === undefined ? otherwise : Math.trunc(v) || 0;
+    if (n < 0) throw nodeError(RangeError, 'ERR_OUT_OF_RANGE', 'Index out of range');
+    return n;
+  };
+  const integerOr0 = (v) => {
+    v = Math.floor(v);
+    return Number.isSafeInteger(v) ? v : 0;
+  };
+  const bytes = (b) => {
+    if (!ArrayBuffer.isView(b)) throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', 'argument must be a buffer');
+    return b;
+  };
+  // put writes a string at an offset, as many whole characters as fit into length.
+  const put = (b, string, offset, length, encoding) => {
+    if (typeof string !== 'string') throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', 'argument must be a string');
+    let from = bytesOf(string, encoding);
+    if (from.length > length) {
+      let n = length;
+      if (encoding === 'utf8') while (n > 0 && (from[n] & 0xc0) === 0x80) n--;
+      if (encoding === 'utf16le') n -= n % 2;
+      from = from.subarray(0, n);
+    }
+    typed.set.call(b, from, offset);
+    return from.length;
+  };
+  const fillWith = (b, value, offset, end, encoding) => {
+    const given = value;
+    if (typeof value === 'string') {
+      if (offset === undefined || typeof offset === 'string') { encoding = offset; offset = undefined; }
+      else if (typeof end === 'string') { encoding = end; end = undefined; }
+      if (typeof encoding !== 'string' && encoding !== undefined && encoding !== null) throw wrongType('encoding', 'of type string', encoding);
+      encoding = encodingOf(encoding);
+      value = value === '' ? 0 : bytesOf(value, encoding);
+    }
+    if (offset === undefined) {
+      offset = 0;
+      end = b.length;
+    } else {
+      bound('offset', offset, kMaxLength);
+      end = bound('end', end, b.length, b.length);
+      if (offset >= end) return b;
+    }
+    if (!ArrayBuffer.isView(value)) return typed.fill.call(b, typeof value === 'number' ? value & 255 : Number(value) & 255, offset, end);
+    if (value.byteLength === 0 && b.length > 0) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'value' is invalid. Received ${internal.inspect(given)}`);
+    if (!(value instanceof Uint8Array)) value = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    let done = Math.min(value.length, end - offset);
+    for (let i = 0; i < done; i++) b[offset + i] = value[i];
+    for (; done < end - offset; done *= 2) typed.copyWithin.call(b, offset + done, offset, Math.min(offset + done, end - done));
+    return b;
   };
   const index = (v, otherwise, n) => {
     v = Math.trunc(v);
@@ -210,14 +275,19 @@
     }
     let step = 1;
     if (typeof value === 'string') {
-      encoding = encodingOf(encoding);
-      if (encoding === 'utf16le') step = 2;
+      encoding = exactly(encoding);
       value = bytesOf(value, encoding);
-    }
+    } else encoding = known(encoding);
     if (!(value instanceof Uint8Array)) throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', `The "value" argument must be one of type number or string or an instance of Buffer or Uint8Array.${kind(value)}`);
     if (forward && at < 0) at = 0;
     if (!forward && at < 0) return -1;
     if (value.length === 0) return Math.min(at, b.length);
+    if (encoding === 'utf16le') { // both are searched by units
+      if (b.length < 2 || value.length < 2) return -1;
+      step = 2;
+      value = value.subarray(0, value.length - value.length % 2);
+      at -= at % 2;
+    }
     const last = b.length - value.length;
     if (!forward) at = Math.min(at, last);
     for (let i = at; forward ? i <= last : i >= 0; i += forward ? 1 : -1) {
@@ -245,9 +315,11 @@
   const methods = {
     toString(encoding, start, end) {
       if (arguments.length === 0) return stringOf(this, 'utf8');
-      start = start <= 0 || start === undefined ? 0 : Math.min(Math.trunc(start) || 0, this.length);
-      end = end === undefined ? this.length : Math.min(Math.max(Math.trunc(end) || 0, 0), this.length);
-      return end <= start ? '' : stringOf(this.subarray(start, end), encodingOf(encoding));
+      if (start <= 0) start = 0;
+      else if (start >= this.length) return '';
+      else start = Math.trunc(start) || 0;
+      end = end === undefined || end > this.length ? this.length : Math.trunc(end) || 0;
+      return end <= start ? '' : stringOf(this.subarray(start, end), exactly(encoding));
     },
     toJSON() {
       return { type: 'Buffer', data: Array.prototype.slice.call(this) };
@@ -258,9 +330,9 @@
     },
     compare(target, targetStart, targetEnd, sourceStart, sourceEnd) {
       if (!(target instanceof Uint8Array)) throw wrongType('target', 'an instance of Buffer or Uint8Array', target);
-      targetStart = bound('targetStart', targetStart, Number.MAX_SAFE_INTEGER, 0);
+      targetStart = bound('targetStart', targetStart, kMaxLength, 0);
       targetEnd = bound('targetEnd', targetEnd, target.length, target.length);
-      sourceStart = bound('sourceStart', sourceStart, Number.MAX_SAFE_INTEGER, 0);
+      sourceStart = bound('sourceStart', sourceStart, kMaxLength, 0);
       sourceEnd = bound('sourceEnd', sourceEnd, this.length, this.length);
       if (sourceStart >= sourceEnd) return targetStart >= targetEnd ? 0 : -1;
       if (targetStart >= targetEnd) return 1;
@@ -268,9 +340,9 @@
     },
     copy(target, targetStart = 0, sourceStart = 0, sourceEnd = this.length) {
       if (!(target instanceof Uint8Array)) throw wrongType('target', 'an instance of Buffer or Uint8Array', target);
-      targetStart = Math.trunc(targetStart) || 0;
-      sourceStart = Math.trunc(sourceStart) || 0;
-      sourceEnd = Math.trunc(sourceEnd) || 0;
+      targetStart = integerOr0(targetStart);
+      sourceStart = integerOr0(sourceStart);
+      sourceEnd = integerOr0(sourceEnd);
       if (targetStart < 0) throw outOfRange('targetStart', '>= 0', targetStart);
       if (sourceStart < 0 || sourceStart > this.length) throw outOfRange('sourceStart', `>= 0 && <= ${this.length}`, sourceStart);
       if (sourceEnd < 0) throw outOfRange('sourceEnd', '>= 0', sourceEnd);
@@ -286,44 +358,19 @@
     },
     slice(start, end) { return this.subarray(start, end); },
     write(string, offset, length, encoding) {
-      if (typeof string !== 'string') throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', 'argument must be a string');
-      if (typeof offset === 'string') { encoding = offset; offset = undefined; length = undefined; }
-      if (typeof length === 'string') { encoding = length; length = undefined; }
-      offset = bound('offset', offset, this.length, 0);
-      const room = this.length - offset;
-      length = Math.min(bound('length', length, this.length, room), room);
-      encoding = encodingOf(encoding);
-      let bytes = bytesOf(string, encoding);
-      if (bytes.length > length) {
-        let n = length;
-        if (encoding === 'utf8') while (n > 0 && (bytes[n] & 0xc0) === 0x80) n--;
-        if (encoding === 'utf16le') n -= n % 2;
-        bytes = bytes.subarray(0, n);
+      if (offset === undefined) return put(this, string, 0, this.length, 'utf8');
+      let room = this.length;
+      if (length === undefined && typeof offset === 'string') {
+        encoding = offset;
+        offset = 0;
+      } else {
+        room -= bound('offset', offset, this.length);
+        if (typeof length === 'string') encoding = length;
+        else if (length !== undefined) room = Math.min(bound('length', length, this.length), room);
       }
-      typed.set.call(this, bytes, offset);
-      return bytes.length;
+      return put(this, string, offset, room, encoding ? exactly(encoding) : 'utf8');
     },
-    fill(value, offset, end, encoding) {
-      if (typeof offset === 'string') { encoding = offset; offset = end = undefined; }
-      if (typeof end === 'string') { encoding = end; end = undefined; }
-      if (offset === undefined) end = undefined;
-      else if (typeof offset !== 'number') throw wrongType('offset', 'of type number', offset);
-      else if (!(offset >= 0)) throw outOfRange('offset', `>= 0 && <= ${kMaxLength}`, offset);
-      offset ??= 0;
-      end = bound('end', end, this.length, this.length);
-      if (offset >= end) return this;
-      if (typeof value === 'string') {
-        encoding = encodingOf(encoding);
-        value = value === '' ? 0 : bytesOf(value, encoding);
-        if (value !== 0 && value.length === 0) throw nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'value' is invalid. Received ${internal.inspect(arguments[0])}`);
-      } else if (typeof value === 'boolean') value = +value;
-      if (typeof value === 'object' && value !== null && value.length > 0) {
-        let done = Math.min(value.length, end - offset);
-        for (let i = 0; i < done; i++) this[offset + i] = value[i];
-        for (; done < end - offset; done *= 2) typed.copyWithin.call(this, offset + done, offset, Math.min(offset + done, end - done));
-      } else typed.fill.call(this, typeof value === 'object' && value !== null ? 0 : value & 255, offset, end);
-      return this;
-    },
+    fill(value, offset, end, encoding) { return fillWith(this, value, offset, end, encoding); },
     indexOf(value, at, encoding) { return search(this, value, at, encoding, true); },
     lastIndexOf(value, at, encoding) { return search(this, value, at, encoding, false); },
     includes(value, at, encoding) { return search(this, value, at, encoding, true) !== -1; },
@@ -331,35 +378,97 @@
     swap32() { return swap(this, 4); },
     swap64() { return swap(this, 8); },
     toLocaleString(encoding, start, end) { return arguments.length === 0 ? this.toString() : this.toString(encoding, start, end); },
-    [inspect]() {
-      const shown = Array.prototype.map.call(Array.prototype.slice.call(this, 0, 50), (v) => (v < 16 ? '0' : '') + v.toString(16)).join(' ');
-      const more = this.length - 50;
-      return `<Buffer ${shown}${more > 0 ? ` ... ${more} more byte${more > 1 ? 's' : ''}` : ''}>`;
+    [inspect](depth, ctx) {
+      const most = Math.min(shownBytes, this.length), more = this.length - shownBytes;
+      let shown = Array.prototype.map.call(Array.prototype.slice.call(this, 0, most), (v) => (v < 16 ? '0' : '') + v.toString(16)).join(' ');
+      if (more > 0) shown += ` ... ${more} more byte${more > 1 ? 's' : ''}`;
+      if (ctx) {
+        const own = { __proto__: null };
+        for (const key of Reflect.ownKeys(this)) {
+          if (typeof key === 'string' && /^(0|[1-9]\d*)$/.test(key)) continue;
+          if (ctx.showHidden || Object.prototype.propertyIsEnumerable.call(this, key)) own[key] = this[key];
+        }
+        const rest = Reflect.ownKeys(own).length === 0 ? '' : internal.inspect(own, { ...ctx, breakLength: Infinity, compact: true }).slice(27, -2);
+        if (rest !== '') shown += (this.length > 0 ? ', ' : '') + rest;
+      }
+      return `<${this.constructor.name} ${shown}>`;
     },
   };
-  for (const name of Reflect.ownKeys(methods)) define(Buffer.prototype, name, methods[name]);
+  let shownBytes = 50;
+  const add = (name, value) => { Object.defineProperty(Buffer.prototype, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true }); };
+  for (const name of Reflect.ownKeys(methods)) add(name, methods[name]);
+  define(methods[inspect], 'name', 'inspect');
+  add('inspect', methods[inspect]);
   for (const name of ['ascii', 'base64', 'base64url', 'latin1', 'hex', 'ucs2', 'utf8']) {
-    define(Buffer.prototype, name + 'Slice', function (start, end) { return stringOf(this.subarray(start ?? 0, end ?? this.length), encodingOf(name)); });
-    define(Buffer.prototype, name + 'Write', function (s, offset, length) { return this.write(s, offset, length, name); });
+    const encoding = encodingOf(name);
+    add(name + 'Slice', { [name + 'Slice'](start, end) {
+      const b = bytes(this);
+      start = indexOr0(start, 0);
+      end = Math.max(indexOr0(end, b.byteLength), start);
+      if (end > b.byteLength) throw nodeError(RangeError, 'ERR_OUT_OF_RANGE', 'Index out of range');
+      return stringOf(new FastBuffer(b.buffer, b.byteOffset + start, end - start), encoding);
+    } }[name + 'Slice']);
+    add(name + 'Write', { [name + 'Write'](s, offset, length) {
+      const b = bytes(this);
+      offset = indexOr0(offset, 0);
+      if (typeof s !== 'string') throw nodeError(TypeError, 'ERR_INVALID_ARG_TYPE', 'argument must be a string');
+      if (offset > b.length) throw nodeError(RangeError, 'ERR_BUFFER_OUT_OF_BOUNDS', '"offset" is outside of buffer bounds');
+      return put(b, s, offset, Math.min(indexOr0(length, b.length - offset), b.length - offset), encoding);
+    } }[name + 'Write']);
   }
   for (const name of ['parent', 'offset']) {
-    Object.defineProperty(Buffer.prototype, name, { __proto__: null, configurable: true, enumerable: true, get() { return name === 'parent' ? this.buffer : this.byteOffset; } });
+    Object.defineProperty(Buffer.prototype, name, { __proto__: null, configurable: true, enumerable: true, get() {
+      if (!(this instanceof Buffer)) return undefined;
+      return name === 'parent' ? this.buffer : this.byteOffset;
+    } });
   }
 
-  const text = (v, name) => {
-    if (typeof v !== 'string') throw wrongType(name, 'of type string', v);
-    return v;
+  // checked returns the bytes of a buffer or an array of numbers.
+  const checked = (v) => {
+    const whole = internal.isBuffer(v) || internal.isShared(v);
+    if (!whole && !internal.isTyped(v)) throw wrongType('input', 'an instance of ArrayBuffer, Buffer, or TypedArray', v);
+    try {
+      return whole ? new Uint8Array(v) : new Uint8Array(v.buffer, v.byteOffset, v.byteLength);
+    } catch {
+      throw nodeError(Error, 'ERR_INVALID_STATE', 'Cannot validate on a detached buffer');
+    }
   };
+  const untranscoded = (code, errno) => Object.assign(nodeError(Error, code, `Unable to transcode Buffer [${code}]`), { errno });
+  const transcodable = ['utf8', 'utf16le', 'latin1', 'ascii'];
   modules.buffer = {
-    Buffer, SlowBuffer: (n) => Buffer.alloc(n), kMaxLength, kStringMaxLength, constants: { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: kStringMaxLength },
-    INSPECT_MAX_BYTES: 50,
-    atob: globalThis.atob, btoa: globalThis.btoa, Blob: globalThis.Blob, File: globalThis.File,
-    isUtf8: (b) => { try { new TextDecoder('utf-8', { fatal: true }).decode(b); return true; } catch { return false; } },
-    isAscii: (b) => new Uint8Array(b.buffer ?? b, b.byteOffset ?? 0, b.byteLength).every((v) => v < 128),
-    transcode: (source, from, to) => {
-      const content = Buffer.from(source).toString(text(from, 'fromEncoding')), most = /^(latin1|binary)$/i.test(to) ? 0xff : /^ascii$/i.test(to) ? 0x7f : 0x10ffff;
-      return Buffer.from(Array.from(content, (c) => c.codePointAt(0) > most ? '?' : c).join(''), text(to, 'toEncoding'));
+    Buffer, SlowBuffer: function SlowBuffer(n) { return fresh(size(n)); },
+    transcode: function transcode(source, from, to) {
+      if (!(source instanceof Uint8Array)) throw wrongType('source', 'an instance of Buffer or Uint8Array', source);
+      if (source.length === 0) return fresh(0);
+      const nameOf = (v) => v === undefined || v === null || v === '' ? 'utf8' : known(v);
+      from = nameOf(from);
+      to = nameOf(to);
+      if (!transcodable.includes(from) || !transcodable.includes(to)) throw untranscoded('U_ILLEGAL_ARGUMENT_ERROR', 1);
+      const all = wrap(source);
+      if (from === 'utf8' && to === 'utf16le' && !modules.buffer.isUtf8(source)) throw untranscoded('U_INVALID_CHAR_FOUND', 10);
+      let content = stringOf(all, from === 'ascii' ? 'latin1' : from);
+      if (from === 'ascii') content = content.replace(/[^\0-\x7f]/g, '\ufffd');
+      if (to === 'latin1') content = content.replace(/[^\0-\xff]/gu, '?');
+      if (to === 'ascii') content = content.replace(/[^\0-\x7f]/gu, '?');
+      return bytesOf(content, to);
     },
+    isUtf8: function isUtf8(input) {
+      const b = checked(input);
+      try { new TextDecoder('utf-8', { fatal: true }).decode(b); return true; } catch { return false; }
+    },
+    isAscii: function isAscii(input) {
+      const b = checked(input);
+      for (let i = 0; i < b.length; i++) if (b[i] > 127) return false;
+      return true;
+    },
+    kMaxLength, kStringMaxLength, btoa: globalThis.btoa, atob: globalThis.atob, constants: { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: kStringMaxLength },
+    get INSPECT_MAX_BYTES() { return shownBytes; },
+    set INSPECT_MAX_BYTES(n) {
+      if (typeof n !== 'number') throw wrongType('INSPECT_MAX_BYTES', 'of type number', n);
+      if (!(n >= 0)) throw outOfRange('INSPECT_MAX_BYTES', '>= 0', n);
+      shownBytes = n;
+    },
+    Blob: globalThis.Blob, resolveObjectURL: function resolveObjectURL() {}, File: globalThis.File,
   };
   define(globalThis, 'Buffer', Buffer);
   return internal;

@@ -1,12 +1,13 @@
 // The numeric read and write methods of Node's Buffer.
 (host, internal) => {
   'use strict';
-  const { define, nodeError, nodeWrongType: wrongType, nodeOutOfRange: outOfRange } = internal;
+  const { nodeError, nodeWrongType: wrongType, nodeOutOfRange: outOfRange } = internal;
   const proto = internal.modules.buffer.Buffer.prototype;
+  const define = (o, name, value) => { Object.defineProperty(o, name, { __proto__: null, value, writable: true, enumerable: name !== 'name', configurable: true }); };
 
   const place = (b, offset, width, name = 'offset') => {
     if (typeof offset !== 'number') throw wrongType(name, 'of type number', offset);
-    if (!Number.isInteger(offset)) throw outOfRange(name, 'an integer', offset);
+    if (Math.floor(offset) !== offset) throw outOfRange(name, 'an integer', offset);
     const most = b.length - width;
     if (most < 0) throw nodeError(RangeError, 'ERR_BUFFER_OUT_OF_BOUNDS', 'Attempt to access memory outside buffer bounds');
     if (offset < 0 || offset > most) throw outOfRange(name, `>= 0 and <= ${most}`, offset);
@@ -72,7 +73,7 @@
 
     const width = (n) => {
       if (typeof n !== 'number') throw wrongType('byteLength', 'of type number', n);
-      if (!Number.isInteger(n)) throw outOfRange('byteLength', 'an integer', n);
+      if (Math.floor(n) !== n) throw outOfRange('byteLength', 'an integer', n);
       if (n < 1 || n > 6) throw outOfRange('byteLength', '>= 1 and <= 6', n);
       return n;
     };
