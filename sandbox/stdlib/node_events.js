@@ -5,6 +5,22 @@
   const shapeMode = Symbol('shapeMode'), capturing = Symbol('kCapture'); // printed with an emitter
   const errorMonitor = Symbol('events.errorMonitor'), captureRejection = Symbol.for('nodejs.rejection');
 
+  let defaultMax = 10;
+  const maxOf = (emitter) => emitter._maxListeners === undefined ? defaultMax : emitter._maxListeners;
+  // count checks a number of listeners.
+  const count = (n, name) => {
+    if (typeof n !== 'number') throw internal.nodeWrongType(name, 'of type number', n);
+    if (!(n >= 0)) throw internal.nodeOutOfRange(name, '>= 0', n);
+    return n;
+  };
+  const boolean = (v, name) => {
+    if (typeof v !== 'boolean') throw internal.nodeWrongType(name, 'of type boolean', v);
+    return v;
+  };
+  const signalOf = internal.nodeSignal = (v, name = 'options.signal') => {
+    if (v !== undefined && (v === null || typeof v !== 'object' || !('aborted' in v))) throw internal.nodeWrongType(name, 'an instance of AbortSignal', v);
+    return v;
+  };
   const listenerOf = (f) => {
     if (typeof f !== 'function') throw internal.nodeWrongType('listener', 'of type function', f);
     return f;
@@ -26,7 +42,7 @@
     const list = typeof old === 'function' ? emitter._events[type] = [old] : old;
     if (first) list.unshift(f);
     else list.push(f);
-    const most = emitter.getMaxListeners();
+    const most = maxOf(emitter);
     if (most > 0 && list.length > most && !list.warned) {
       list.warned = true;
       const warning = new Error(`Possible EventEmitter memory leak detected. ${list.length} ${String(type)} listeners added to [${emitter.constructor?.name}]. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`);
@@ -55,21 +71,20 @@
   function EventEmitter(options) {
     EventEmitter.init.call(this, options);
   }
-  const captures = new WeakSet();
   const captured = (emitter, type, args) => (e) => {
     const own = emitter[captureRejection];
     if (typeof own === 'function') own.call(emitter, e, type, ...args);
     else emitter.emit('error', e);
   };
   EventEmitter.init = function (options) {
-    if (options?.captureRejections ?? EventEmitter.captureRejections) captures.add(this);
+    const captures = options?.captureRejections ? boolean(options.captureRejections, 'options.captureRejections') : EventEmitter.prototype[capturing];
     if (this._events === undefined || this._events === Object.getPrototypeOf(this)._events) {
       this._events = Object.create(null);
       this._eventsCount = 0;
     }
     this._maxListeners ??= undefined;
     this[shapeMode] ??= false;
-    this[capturing] ??= captures.has(this);
+    if (captures || !Object.hasOwn(this, capturing)) this[capturing] = captures;
   };
   EventEmitter.prototype._events = undefined;
   EventEmitter.prototype._eventsCount = 0;
@@ -77,36 +92,37 @@
 
   const methods = {
     setMaxListeners(n) {
-      if (typeof n !== 'number' || n < 0 || Number.isNaN(n)) throw internal.nodeOutOfRange('setMaxListeners', '>= 0', n);
-      this._maxListeners = n;
+      this._maxListeners = count(n, 'setMaxListeners');
       return this;
     },
-    getMaxListeners() { return this._maxListeners ?? EventEmitter.defaultMaxListeners; },
+    getMaxListeners() { return maxOf(this); },
     emit(type, ...args) {
       const events = this._events;
       if (type === 'error') {
         if (events?.[errorMonitor] !== undefined) this.emit(errorMonitor, ...args);
         if (events?.error === undefined) {
           if (args[0] instanceof Error) throw args[0];
-          const e = nodeError(Error, 'ERR_UNHANDLED_ERROR', `Unhandled error. (${typeof args[0] === 'string' ? `'${args[0]}'` : internal.inspect(args[0])})`);
+          let shown = args[0];
+          try { shown = internal.utilInspect(shown); } catch { /* what inspects itself and throws is shown as text */ }
+          const e = nodeError(Error, 'ERR_UNHANDLED_ERROR', `Unhandled error. (${shown})`);
           e.context = args[0];
           throw e;
         }
       }
       const list = events?.[type];
       if (list === undefined) return false;
-      if (typeof list === 'function' && captures.has(this) === false) {
+      if (typeof list === 'function' && !this[capturing]) {
         list.apply(this, args);
         return true;
       }
-      const awaited = type !== 'error' && captures.has(this);
+      const awaited = type !== 'error' && this[capturing];
       for (const f of listOf(this, type).slice()) {
         const value = f.apply(this, args);
         if (awaited && typeof value?.then === 'function') value.then(undefined, (e) => { process.nextTick(captured(this, type, args), e); });
       }
       return true;
     },
-    on(type, f) { return add(this, type, f, false); },
+    addListener(type, f) { return add(this, type, f, false); },
     prependListener(type, f) { return add(this, type, f, true); },
     once(type, f) {
       this.on(type, onceOf(this, type, f)); // a stream flows from its first listener of data
@@ -137,6 +153,7 @@
       if (this._events === undefined) return this;
       if (arguments.length === 0) {
         for (const t of Reflect.ownKeys(this._events)) if (t !== 'removeListener') this.removeAllListeners(t);
+        this.removeAllListeners('removeListener');
         this._events = Object.create(null);
         this._eventsCount = 0;
         return this;
@@ -152,11 +169,13 @@
     },
     eventNames() { return this._events === undefined ? [] : Reflect.ownKeys(this._events); },
   };
-  methods.addListener = methods.on;
-  methods.off = methods.removeListener;
   for (const name of Object.keys(methods)) {
-    Object.defineProperty(EventEmitter.prototype, name, { __proto__: null, value: methods[name], writable: true, enumerable: true, configurable: true });
+    const put = (as) => Object.defineProperty(EventEmitter.prototype, as, { __proto__: null, value: methods[name], writable: true, enumerable: true, configurable: true });
+    put(name);
+    if (name === 'addListener') put('on');
+    if (name === 'removeListener') put('off');
   }
+  Object.defineProperty(EventEmitter.prototype, capturing, { __proto__: null, value: false, writable: true });
 
   const isTarget = (o) => typeof o?.addEventListener === 'function' && typeof o.on !== 'function';
   const listen = (o, type, f, once) => {
@@ -175,7 +194,15 @@
   };
   internal.nodeAborted = aborted;
 
-  const once = (emitter, type, { signal } = {}) => new Promise((resolve, reject) => {
+  const isListening = (o) => typeof o?.on === 'function' || isTarget(o);
+  const emitterOf = (o, name = 'emitter') => {
+    if (!isListening(o)) throw internal.nodeWrongType(name, 'an instance of EventEmitter or EventTarget', o);
+    return o;
+  };
+  const once = async function once(emitter, type, options) { return await soon(emitter, type, options); };
+  const soon = (emitter, type, { signal } = {}) => new Promise((resolve, reject) => {
+    signalOf(signal);
+    if (!isListening(emitter)) throw internal.nodeWrongType('emitter', 'an instance of EventEmitter', emitter);
     if (signal?.aborted) throw aborted(signal);
     const stop = () => {
       unlisten(emitter, type, done);
@@ -217,7 +244,10 @@
     }
   };
 
-  const on = (emitter, type, { signal, close = [] } = {}) => {
+  const on = function on(emitter, type, options = {}) {
+    const { signal, close = [] } = options;
+    signalOf(signal);
+    if (!isListening(emitter)) throw internal.nodeWrongType('emitter', 'an instance of EventEmitter', emitter);
     if (signal?.aborted) throw aborted(signal);
     const values = new Fifo(), waiting = [];
     let ended = false, failure;
@@ -247,20 +277,67 @@
     };
   };
 
-  EventEmitter.defaultMaxListeners = 10;
+  const targetMax = new WeakMap();
   Object.assign(EventEmitter, {
-    EventEmitter, once, on, errorMonitor, captureRejectionSymbol: captureRejection, captureRejections: false, usingDomains: false,
-    listenerCount: (emitter, type) => (typeof emitter.listenerCount === 'function' ? emitter.listenerCount(type) : listOf(emitter, type).length),
-    getEventListeners: (emitter, type) => typeof emitter.listeners === 'function' ? emitter.listeners(type) : internal.eventListeners(emitter, type),
-    getMaxListeners: (emitter) => emitter.getMaxListeners?.() ?? 10,
-    setMaxListeners: (n = 10, ...emitters) => { for (const e of emitters) e.setMaxListeners?.(n); if (emitters.length === 0) EventEmitter.defaultMaxListeners = n; },
-    addAbortListener: (signal, f) => {
-      signal.addEventListener('abort', f, { once: true });
-      return { [Symbol.dispose]() { signal.removeEventListener('abort', f); } };
+    addAbortListener: function addAbortListener(signal, f) {
+      if (signal === undefined) throw internal.nodeWrongType('signal', 'an instance of AbortSignal', signal);
+      signalOf(signal, 'signal');
+      listenerOf(f);
+      if (signal.aborted) queueMicrotask(() => f());
+      else signal.addEventListener('abort', f, { once: true });
+      return { __proto__: null, [Symbol.dispose]() { signal.removeEventListener('abort', f); } };
+    },
+    once, on,
+    getEventListeners: function getEventListeners(emitter, type) {
+      if (typeof emitter?.listeners === 'function') return emitter.listeners(type);
+      try { return internal.eventListeners(emitter, type); } catch { throw internal.nodeWrongType('emitter', 'an instance of EventEmitter or EventTarget', emitter); }
+    },
+    getMaxListeners: function getMaxListeners(emitter) {
+      if (typeof emitter?.getMaxListeners === 'function') return emitter.getMaxListeners();
+      return targetMax.get(emitterOf(emitter)) ?? defaultMax;
+    },
+    EventEmitter, usingDomains: false, captureRejectionSymbol: captureRejection, captureRejections: false, EventEmitterAsyncResource: undefined, errorMonitor,
+    defaultMaxListeners: 10,
+    setMaxListeners: function setMaxListeners(n = defaultMax, ...targets) {
+      count(n, 'setMaxListeners');
+      if (targets.length === 0) defaultMax = n;
+      for (const target of targets) {
+        if (typeof target?.setMaxListeners === 'function') target.setMaxListeners(n);
+        else targetMax.set(emitterOf(target, 'eventTargets'), n);
+      }
+    },
+    listenerCount: function listenerCount(emitter, type) {
+      return typeof emitter.listenerCount === 'function' ? emitter.listenerCount(type) : methods.listenerCount.call(emitter, type);
     },
   });
-  class EventEmitterAsyncResource extends EventEmitter {}
-  define(EventEmitter, 'EventEmitterAsyncResource', EventEmitterAsyncResource);
+  const accessor = (name, get, set) => Object.defineProperty(EventEmitter, name, { __proto__: null, get, set, enumerable: true, configurable: true });
+  accessor('defaultMaxListeners', () => defaultMax, (n) => { defaultMax = count(n, 'defaultMaxListeners'); });
+  accessor('captureRejections', () => EventEmitter.prototype[capturing], (v) => { EventEmitter.prototype[capturing] = boolean(v, 'EventEmitter.captureRejections'); });
+  // EventEmitterAsyncResource needs async_hooks, which are made later.
+  let resourceClass;
+  accessor('EventEmitterAsyncResource', () => resourceClass ??= (() => {
+    const { AsyncResource } = modules.async_hooks;
+    class EventEmitterReferencingAsyncResource extends AsyncResource {
+      #emitter;
+      constructor(emitter, type, options) { super(type, options); this.#emitter = emitter; }
+      get eventEmitter() { return this.#emitter; }
+    }
+    return class EventEmitterAsyncResource extends EventEmitter {
+      #resource;
+      constructor(options = undefined) {
+        const given = typeof options === 'string' ? { name: options } : options ?? {};
+        const name = new.target === EventEmitterAsyncResource && typeof options !== 'string' ? given.name : given.name ?? new.target.name;
+        if (typeof name !== 'string') throw internal.nodeWrongType('options.name', 'of type string', name);
+        super(typeof options === 'object' ? options : undefined);
+        this.#resource = new EventEmitterReferencingAsyncResource(this, name, given);
+      }
+      emit(type, ...args) { return this.#resource.runInAsyncScope(super.emit, this, type, ...args); }
+      emitDestroy() { this.#resource.emitDestroy(); }
+      get asyncId() { return this.#resource.asyncId(); }
+      get triggerAsyncId() { return this.#resource.triggerAsyncId(); }
+      get asyncResource() { return this.#resource; }
+    };
+  })(), undefined);
   const { prototype } = EventEmitter;
   internal.isEmitter = (v) => {
     for (let depth = 0; v !== null && typeof v === 'object' && depth < 100; depth++) {
