@@ -100,7 +100,11 @@
     types['is' + name] = (v) => typedTag(v) === name;
   }
 
-  const stripVTControlCharacters = (s) => s.replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007)|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]))/g, '');
+  const text = (v, name) => {
+    if (typeof v !== 'string') throw internal.nodeWrongType(name, 'of type string', v);
+    return v;
+  };
+  const stripVTControlCharacters = (s) => text(s, 'str').replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007)|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]))/g, '');
   const styleText = (style, text, { validateStream = true } = {}) => {
     if (typeof text !== 'string') throw internal.nodeWrongType('text', 'of type string', text);
     for (const name of [style].flat().reverse()) { // the first is the outermost
@@ -112,27 +116,45 @@
   };
 
   const warned = new Set();
-  const deprecate = (f, message, code) => function (...args) {
-    if (!warned.has(code ?? f)) {
-      warned.add(code ?? f);
-      console.error(`DeprecationWarning: ${message}`);
-    }
-    return new.target ? Reflect.construct(f, args, new.target) : f.apply(this, args);
+  const deprecate = function deprecate(f, message, code) {
+    if (code !== undefined) text(code, 'code');
+    let told = false;
+    const deprecated = function deprecated(...args) {
+      if (!told && !process.noDeprecation) {
+        told = true;
+        if (code === undefined || !warned.has(code)) process.emitWarning(message, 'DeprecationWarning', code);
+        warned.add(code);
+      }
+      return new.target ? Reflect.construct(f, args, new.target) : Reflect.apply(f, this, args);
+    };
+    Object.setPrototypeOf(deprecated, f);
+    if (f.prototype) deprecated.prototype = f.prototype;
+    return deprecated;
   };
+  // systemErrors maps the numbers of errors to names and messages.
+  const systemErrors = () => {
+    const out = new Map(), { errno } = modules.os.constants;
+    for (const name of Object.keys(errno)) if (!out.has(-errno[name])) out.set(-errno[name], [name, '']);
+    return out;
+  };
+  const two = (n) => `${n}`.padStart(2, '0');
 
   modules['util/types'] = types;
   modules.util = {
     inspect, format, promisify, callbackify, types, deprecate, stripVTControlCharacters, styleText,
-    formatWithOptions: (options, ...args) => internal.format(args, options),
+    formatWithOptions(options, ...args) {
+      if (options === null || typeof options !== 'object') throw internal.nodeWrongType('inspectOptions', 'of type object', options);
+      return internal.format(args, options);
+    },
     debuglog: () => Object.assign(() => {}, { enabled: false }), debug: () => Object.assign(() => {}, { enabled: false }),
     inherits(constructor, parent) {
-      functionOf(constructor, 'ctor');
-      functionOf(parent, 'superCtor');
+      for (const [f, name] of [[constructor, 'ctor'], [parent, 'superCtor']]) if (f === undefined || f === null) throw internal.nodeWrongType(name, 'of type function', f);
+      if (parent.prototype === undefined) throw internal.nodeWrongType('superCtor.prototype', 'of type object', undefined);
       Object.defineProperty(constructor, 'super_', { __proto__: null, value: parent, writable: true, configurable: true });
       Object.setPrototypeOf(constructor.prototype, parent.prototype);
     },
     isDeepStrictEqual: (a, b) => internal.deepEqual(a, b, true),
-    toUSVString: (s) => String(s).toWellFormed(),
+    toUSVString: (s) => `${s}`.toWellFormed(),
     aborted: (signal) => new Promise((resolve) => signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })),
     TextEncoder: globalThis.TextEncoder, TextDecoder: globalThis.TextDecoder,
     isArray: Array.isArray, isBoolean: (v) => typeof v === 'boolean', isNull: (v) => v === null, isNullOrUndefined: (v) => v === null || v === undefined,
@@ -140,8 +162,14 @@
     isRegExp: types.isRegExp, isObject: (v) => v !== null && typeof v === 'object', isDate: types.isDate, isError: (v) => types.isNativeError(v) || v instanceof Error,
     isFunction: (v) => typeof v === 'function', isPrimitive: (v) => v === null || typeof v !== 'object' && typeof v !== 'function', isBuffer: (v) => modules.buffer.Buffer.isBuffer(v),
     getSystemErrorName(n) {
-      const { errno } = modules.os.constants;
-      return Object.keys(errno).find((name) => errno[name] === -n);
+      if (typeof n !== 'number') throw internal.nodeWrongType('err', 'of type number', n);
+      if (n >= 0 || !Number.isSafeInteger(n)) throw internal.nodeOutOfRange('err', 'a negative integer', n);
+      return systemErrors().get(n)?.[0] ?? `Unknown system error ${n}`;
+    },
+    getSystemErrorMap: systemErrors,
+    log(...args) {
+      const now = new Date(), month = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')[now.getMonth()];
+      console.log('%s - %s', `${now.getDate()} ${month} ${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}`, format(...args));
     },
     // parseEnv reads the lines of an .env file.
     parseEnv(content) {
@@ -151,7 +179,11 @@
       }
       return out;
     },
-    _extend: (target, source) => Object.assign(target, source),
+    _extend(target, source) {
+      if (source === null || typeof source !== 'object') return target;
+      for (const name of Object.keys(source).reverse()) target[name] = source[name];
+      return target;
+    },
   };
   modules.sys = modules.util;
   return internal;
