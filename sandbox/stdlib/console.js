@@ -105,7 +105,9 @@
   // begun returns and clears the unfinished line of process.stdout or process.stderr.
   const begun = (level) => internal.begun?.(level === WARN || level === ERROR) ?? '';
   internal.printLine = (isError, text) => { host(op.log, isError ? ERROR : LOG, text, 0); };
-  const { methods, write } = methodsOf((level, text) => { host(op.log, level, begun(level) + text, 0); });
+  const { methods, write } = methodsOf((level, text) => {
+    if (internal.redirect === undefined || !internal.redirect(level === WARN || level === ERROR, text)) host(op.log, level, begun(level) + text, 0);
+  });
   internal.print = (level, text) => { write(level === 'error' ? ERROR : level === 'warn' ? WARN : LOG, text); };
   internal.consoleTo = (emit, inspectOptions, step) => methodsOf((level, text) => { emit(level === WARN || level === ERROR, text); }, inspectOptions, step).methods;
 

@@ -136,6 +136,10 @@
 
   internal.absent = new Set(['child_process', 'cluster', 'dgram', 'dns', 'dns/promises', 'domain', 'http2', 'inspector', 'inspector/promises', 'net', 'repl', 'tls', 'trace_events', 'v8', 'vm', 'wasi', 'worker_threads'].map((name) => modules[name]));
 
+  // The old module has all constants in one.
+  const { dlopen, errno, priority, signals } = modules.os.constants;
+  modules.constants = Object.freeze({ ...dlopen, ...errno, ...priority, ...signals, ...modules.fs.constants, ...modules.crypto.constants });
+
   // Punycode according to RFC 3492.
   const base = 36, tMin = 1, tMax = 26, skew = 38, damp = 700;
   const invalid = (what) => { throw new RangeError(what); };

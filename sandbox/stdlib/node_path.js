@@ -171,6 +171,7 @@
       return start > root ? path.slice(0, start - 1) : path.slice(0, root) || '.';
     },
     basename(path, suffix) {
+      if (suffix !== undefined) check(suffix, 'suffix');
       check(path, 'path');
       return posix.basename(path.slice(/^[A-Za-z]:/.test(path) ? 2 : 0).replaceAll('\\', '/'), suffix);
     },
@@ -190,6 +191,15 @@
     matchesGlob: (path, pattern) => posix.matchesGlob(path.replaceAll('\\', '/'), pattern.replaceAll('\\', '/')),
   };
   const win32Clean = (path, absolute) => clean(path.replaceAll('\\', '/'), absolute).replaceAll('/', '\\');
+  win32.toNamespacedPath = function toNamespacedPath(path) {
+    if (typeof path !== 'string' || path === '') return path;
+    const full = win32.resolve(path);
+    if (full.length <= 2) return path;
+    if (full.startsWith('\\\\') && full[2] !== '?' && full[2] !== '.') return `\\\\?\\UNC\\${full.slice(2)}${/^\\\\[^\\]+\\[^\\]+$/.test(full) ? '\\' : ''}`;
+    return /^[A-Za-z]:\\/.test(full) ? `\\\\?\\${full}` : full;
+  };
+  posix._makeLong = posix.toNamespacedPath;
+  win32._makeLong = win32.toNamespacedPath;
   posix.posix = win32.posix = posix;
   posix.win32 = win32.win32 = win32;
   modules.path = modules['path/posix'] = posix;

@@ -21,42 +21,55 @@
   const add = (fn, ms, args, repeat) => {
     if (p.mapSize(timers) >= maxTimers) throw new p.RangeError(`too many timers at once (${maxTimers})`);
     const id = next++;
-    p.mapSet(timers, id, { __proto__: null, fn, args, repeat: repeat === repeatedly, context: internal.context });
+    latest = { __proto__: null, fn, args, repeat: repeat === repeatedly, context: internal.context, self: globalThis };
+    p.mapSet(timers, id, latest);
     host(op.timer, id, ms, repeat);
     return id;
   };
+  let latest; // what add has added
   // The delay is a WebIDL long: it wraps around at 32 bits, and a negative delay counts as 0.
   const set = (fn, delay, args, repeat) => {
     if (typeof fn !== 'function') throw internal.nodeWrongType('callback', 'of type function', fn);
     const ms = p.max(delay | 0, 0);
-    return new Timeout(add(fn, ms, args, repeat), ms);
+    return new Timeout(add(fn, ms, args, repeat), ms, latest);
   };
   const clear = (id) => {
     id = numberOf(id);
-    if (p.mapDelete(timers, id)) host(op.clear, id, 0, 0);
+    const timer = p.mapGet(timers, id);
+    if (timer === undefined) return;
+    timer.cleared = true;
+    p.mapDelete(timers, id);
+    host(op.clear, id, 0, 0);
   };
 
   // A Timeout is Node's timer object. It converts to the timer's number.
   let numberOf;
   class Timeout {
-    #id; #ms; #waits = true;
+    #id; #ms; #timer; #waits = true;
     static {
       internal.isTimeout = (v) => v !== null && typeof v === 'object' && #id in v;
       numberOf = (v) => v !== null && typeof v === 'object' && #id in v ? v.#id : typeof v === 'symbol' ? 0 : v | 0;
     }
-    constructor(id, ms) { this.#id = id; this.#ms = ms; }
+    constructor(id, ms, timer) {
+      this.#id = id;
+      this.#ms = ms;
+      this.#timer = timer;
+      timer.self = this;
+    }
+    get _destroyed() { return !p.mapHas(timers, this.#id); }
     hasRef() { return this.#waits; }
-    ref() { return this.#hold(true); }
+    ref() { return #id in this ? this.#hold(true) : this; }
     // A run does not wait for an unreferenced timer.
-    unref() { return this.#hold(false); }
+    unref() { return #id in this ? this.#hold(false) : this; }
     #hold(waits) {
       this.#waits = waits;
       if (p.mapHas(timers, this.#id)) host(op.clear, this.#id, waits ? 2 : 1, 0);
       return this;
     }
     refresh() {
-      const timer = p.mapGet(timers, this.#id);
-      if (timer !== undefined) {
+      const timer = this.#timer; // one that has fired starts again
+      if (!timer.cleared && !timer.immediate) {
+        p.mapSet(timers, this.#id, timer);
         host(op.timer, this.#id, this.#ms, timer.repeat ? repeatedly : once);
         if (!this.#waits) host(op.clear, this.#id, 1, 0);
       }
@@ -103,7 +116,13 @@
     const id = internal.startTimer(ms, fn);
     host(op.clear, id, 1, 0);
   };
-  internal.setImmediate = (fn, args) => new Timeout(add(fn, 0, args, immediately), 0);
+  internal.setImmediate = (fn, args) => {
+    const timeout = new Timeout(add(fn, 0, args, immediately), 0, latest);
+    latest.immediate = true;
+    return timeout;
+  };
+  // callFor makes self the this of the callback of the timer that was added last.
+  internal.callFor = (self) => { latest.self = self; };
   internal.clearTimer = clear;
 
   // fire calls the callback of the timer id. The host calls it when the timer is due.
@@ -112,7 +131,7 @@
     if (timer === undefined) return;
     if (!timer.repeat) p.mapDelete(timers, id);
     try {
-      inContext(timer.context, timer.fn, globalThis, timer.args);
+      inContext(timer.context, timer.fn, timer.self, timer.args);
     } catch (e) {
       internal.report(e);
     }
