@@ -32,6 +32,8 @@
       if (typeof options !== 'object' || options === null) throw internal.nodeWrongType('options', 'of type object', options);
       const { entryTypes, type, buffered } = options;
       if (entryTypes === undefined && type === undefined) throw internal.nodeError(TypeError, 'ERR_MISSING_ARGS', 'The "options.entryTypes" and "options.type" arguments must be specified');
+      if (entryTypes !== undefined && type !== undefined) throw internal.nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The property 'options.entryTypes' options.entryTypes can not set with options.type together. Received ${internal.inspect(entryTypes)}`);
+      if (entryTypes !== undefined && !Array.isArray(entryTypes)) throw internal.nodeWrongType('options.entryTypes', 'string[]', entryTypes);
       for (const name of entryTypes ?? [type]) if (types.includes(name)) this.#state.types.add(name);
       if (this.#state.types.size > 0) observers.add(this.#state);
       if (type !== undefined && buffered) for (const entry of performance.getEntriesByType(type)) this.#add(entry);
@@ -101,6 +103,15 @@
       }
       return out.set(100, this.max);
     }
+    get minBigInt() { return BigInt(this.min); }
+    get maxBigInt() { return BigInt(this.max); }
+    get exceedsBigInt() { return BigInt(this.exceeds); }
+    percentileBigInt(percent) { return BigInt(this.percentile(percent)); }
+    get percentilesBigInt() {
+      const out = new Map();
+      for (const [k, v] of this.percentiles) out.set(k, BigInt(v));
+      return out;
+    }
     toJSON() {
       const { count, min, max, mean, exceeds, stddev } = this;
       return { count, min, max, mean, exceeds, stddev, percentiles: Object.fromEntries(this.percentiles) };
@@ -110,14 +121,46 @@
       return `Histogram ${inspect({ min, max, mean, exceeds, stddev, count, percentiles }, options)}`;
     }
   }
-  // An IntervalHistogram has no values: only the guest itself delays its loop.
-  class IntervalHistogram extends RecordableHistogram {
-    enable() { return true; }
-    disable() { return true; }
+  // An ELDHistogram has no values: only the guest itself delays its loop.
+  class ELDHistogram extends RecordableHistogram {
+    #enabled = false;
+    #enable(on) {
+      const changed = this.#enabled !== on;
+      this.#enabled = on;
+      return changed;
+    }
+    enable() { return this.#enable(true); }
+    disable() { return this.#enable(false); }
   }
 
-  const timed = (f, { histogram } = {}) => {
+  const object = (v, name) => {
+    if (v === null || typeof v !== 'object') throw internal.nodeWrongType(name, 'of type object', v);
+    return v;
+  };
+  const integer = (v, name, min, max) => {
+    if (typeof v !== 'number') throw internal.nodeWrongType(name, 'of type number', v);
+    if (!Number.isInteger(v)) throw internal.nodeOutOfRange(name, 'an integer', v);
+    if (v < min || v > max) throw internal.nodeOutOfRange(name, `>= ${min} && <= ${max}`, v);
+  };
+  const { MAX_SAFE_INTEGER } = Number;
+  const createHistogram = function createHistogram(options = {}) {
+    const { lowest = 1, highest = MAX_SAFE_INTEGER, figures = 3 } = object(options, 'options');
+    if (typeof lowest !== 'bigint') integer(lowest, 'options.lowest', 1, MAX_SAFE_INTEGER);
+    if (typeof highest !== 'bigint') integer(highest, 'options.highest', 2 * Number(lowest), MAX_SAFE_INTEGER);
+    else if (highest < 2n * BigInt(lowest)) throw internal.nodeError(RangeError, 'ERR_INVALID_ARG_VALUE', `The property 'options.highest' is invalid. Received ${highest}n`);
+    integer(figures, 'options.figures', 1, 5);
+    return new RecordableHistogram();
+  };
+  const monitorEventLoopDelay = function monitorEventLoopDelay(options = {}) {
+    const { resolution = 10 } = object(options, 'options');
+    integer(resolution, 'options.resolution', 1, MAX_SAFE_INTEGER);
+    return new ELDHistogram();
+  };
+
+  const timed = (f, options = {}) => {
     if (typeof f !== 'function') throw internal.nodeWrongType('fn', 'of type function', f);
+    const { histogram } = object(options, 'options');
+    if (histogram !== undefined && !(histogram instanceof RecordableHistogram)) throw internal.nodeWrongType('options.histogram', 'an instance of RecordableHistogram', histogram);
     const done = (start, args) => {
       const end = performance.now();
       histogram?.record(Math.max(Math.ceil((end - start) * 1e6), 1));
@@ -133,17 +176,21 @@
     Object.defineProperties(timerified, { length: { value: f.length, configurable: true }, name: { value: `timerified ${f.name}`, configurable: true } });
     return timerified;
   };
+  const toJSON = function () { return { ...this }; };
   const own = {
+    toJSON: function toJSON() { return { nodeTiming: this.nodeTiming, timeOrigin: this.timeOrigin, eventLoopUtilization: this.eventLoopUtilization() }; },
+    clearResourceTimings: function clearResourceTimings() {}, setResourceTimingBufferSize: function setResourceTimingBufferSize() {},
     timerify: function timerify(fn, options) { return timed(fn, options); },
     eventLoopUtilization: function eventLoopUtilization() { return { idle: 0, active: 0, utilization: 0 }; },
     nodeTiming: { name: 'node', entryType: 'node', startTime: 0, duration: 0, nodeStart: 0, v8Start: 0, bootstrapComplete: 0, environment: 0, loopStart: 0, loopExit: -1, idleTime: 0 },
   };
+  define(own.nodeTiming, 'toJSON', toJSON);
   for (const name of Object.keys(own)) define(Object.getPrototypeOf(performance), name, own[name]);
   define(globalThis, 'PerformanceObserver', PerformanceObserver);
   define(globalThis, 'PerformanceObserverEntryList', PerformanceObserverEntryList);
   modules.perf_hooks = {
     PerformanceEntry, PerformanceMark, PerformanceMeasure, PerformanceObserver, PerformanceObserverEntryList, Performance: performance.constructor,
-    monitorEventLoopDelay: () => new IntervalHistogram(), createHistogram: () => new RecordableHistogram(),
+    monitorEventLoopDelay, createHistogram,
     performance, constants: { NODE_PERFORMANCE_GC_MAJOR: 4, NODE_PERFORMANCE_GC_MINOR: 1, NODE_PERFORMANCE_GC_INCREMENTAL: 8, NODE_PERFORMANCE_GC_WEAKCB: 16 },
   };
   return internal;
