@@ -104,7 +104,10 @@
       else this.#parse(internal.usv(init));
     }
     static {
-      paramsOf = (o) => o.#list;
+      paramsOf = (o) => {
+        if (!internal.isObject(o) || !(#list in o)) throw internal.nodeError(p.TypeError, 'ERR_INVALID_THIS', 'Value of "this" must be of type URLSearchParams');
+        return o.#list;
+      };
       refresh = (o, query) => { o.#list = internal.sync('form.parse', query); };
       queryOf = (params) => text(params.#list);
       attach = (update, query) => {
@@ -116,9 +119,9 @@
     }
     #parse(text) { this.#list = internal.sync('form.parse', p.startsWith(text, '?') ? p.slice(text, 1) : text); }
     #changed() { if (this.#update !== null) this.#update(); }
-    get size() { return this.#list.length / 2; }
+    get size() { return paramsOf(this).length / 2; }
     append(name, value) {
-      this.#list;
+      paramsOf(this);
       internal.need(arguments.length, 2, 'URLSearchParams.append', ['name', 'value']);
       name = internal.usv(name);
       value = internal.usv(value);
@@ -127,7 +130,7 @@
       this.#changed();
     }
     delete(name, value = undefined) {
-      this.#list;
+      paramsOf(this);
       internal.need(arguments.length, 1, 'URLSearchParams.delete', ['name']);
       name = internal.usv(name);
       if (value !== undefined) value = internal.usv(value);
@@ -141,13 +144,13 @@
       this.#changed();
     }
     get(name) {
-      this.#list;
+      paramsOf(this);
       internal.need(arguments.length, 1, 'URLSearchParams.get', ['name']);
       const i = find(this.#list, internal.usv(name), 0);
       return i < 0 ? null : this.#list[i + 1];
     }
     getAll(name) {
-      this.#list;
+      paramsOf(this);
       internal.need(arguments.length, 1, 'URLSearchParams.getAll', ['name']);
       name = internal.usv(name);
       const all = [];
@@ -155,7 +158,7 @@
       return all;
     }
     has(name, value = undefined) {
-      this.#list;
+      paramsOf(this);
       internal.need(arguments.length, 1, 'URLSearchParams.has', ['name']);
       name = internal.usv(name);
       if (value !== undefined) value = internal.usv(value);
@@ -165,7 +168,7 @@
       return false;
     }
     set(name, value) {
-      this.#list;
+      paramsOf(this);
       internal.need(arguments.length, 2, 'URLSearchParams.set', ['name', 'value']);
       name = internal.usv(name);
       value = internal.usv(value);
@@ -173,7 +176,7 @@
       this.#changed();
     }
     sort() {
-      const list = this.#list, order = [];
+      const list = paramsOf(this), order = [];
       for (let i = 0; i < list.length; i += 2) p.arrayPush(order, { __proto__: null, at: i, name: list[i] });
       p.arraySort(order, (a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : a.at - b.at);
       const sorted = [];
@@ -184,14 +187,14 @@
       this.#list = sorted;
       this.#changed();
     }
-    toString() { return text(this.#list); }
+    toString() { return text(paramsOf(this)); }
   }
   const find = (list, name, from) => {
     for (let i = from; i < list.length; i += 2) if (list[i] === name) return i;
     return -1;
   };
   const text = (list) => internal.sync('form.format', internal.json(p.arraySlice(list)));
-  internal.iterable(URLSearchParams, paramsOf);
+  internal.iterable(URLSearchParams, paramsOf, true);
   internal.expose(URLSearchParams);
   internal.paramsOf = (o) => paramsOf(o);
   internal.paramsText = (o) => text(paramsOf(o));

@@ -247,11 +247,12 @@
   const arrayIterator = p.uncurry([][iterator]);
   internal.arrayValues = arrayIterator;
   internal.pairIterators = []; // prototypes, each with a function that returns the remaining items of an iterator
-  internal.iterable = (C, listOf) => {
+  internal.iterable = (C, listOf, nodes = false) => { // nodes: the errors are Node's own, not those of its fetch
     const states = new p.WeakMap();
     const proto = p.create(iteratorPrototype);
     const next = { next() {
       const s = isObject(this) ? p.weakMapGet(states, this) : undefined;
+      if (s === undefined && nodes) throw internal.nodeError(p.TypeError, 'ERR_INVALID_THIS', `Value of "this" must be of type ${C.name}Iterator`);
       if (s === undefined) throw new p.TypeError(`next called on something that is not a ${C.name} Iterator`);
       const list = listOf(s.target);
       if (s.at >= list.length) return { value: undefined, done: true };
@@ -278,6 +279,7 @@
       values() { return make(this, 'values'); },
       forEach(callback, thisArg = undefined) {
         listOf(this);
+        if (nodes && typeof callback !== 'function') throw internal.nodeWrongType('callback', 'of type function', callback);
         internal.need(arguments.length, 1, `${C.name}.forEach`);
         internal.callback(callback, `${C.name}.forEach: the callback`);
         for (let i = 0; i < listOf(this).length; i += 2) {
