@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/airlock-run/airlock/sandbox/internal/crew"
 	"github.com/airlock-run/airlock/sandbox/internal/imagefolder"
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
 	"github.com/airlock-run/airlock/sandbox/internal/source"
@@ -62,7 +63,7 @@ type Engine struct {
 	now       func() time.Time
 	entropy   io.Reader
 	garbage   atomic.Int64 // bytes that runs released and Go has not collected yet (memory.go)
-	crew      crew         // goroutines that prepare code
+	crew      crew.Crew    // goroutines that prepare code
 	longest   atomic.Int64 // work that was announced between two checks of the limits, of all runs
 }
 
@@ -83,7 +84,7 @@ func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	}
 	e := &Engine{
 		maxMemory: cfg.MaxMemoryBytes, egress: cfg.Egress, processes: cfg.Processes, versions: newVersions(cfg.WarmBytes),
-		crew: newCrew(),
+		crew: crew.New(),
 	}
 	e.packages.Dir = cfg.CacheDir
 	e.now, e.entropy = time.Now, rand.Reader
@@ -149,7 +150,7 @@ func (e *Engine) EngineBuild() string { return e.runtime.Build() }
 
 // Close releases the engine. No run may be in progress.
 func (e *Engine) Close(ctx context.Context) error {
-	e.crew.dismiss()
+	e.crew.Dismiss()
 	first := errors.Join(e.versions.close(), e.packages.Close())
 	if e.image != nil {
 		first = errors.Join(first, e.image.Close())

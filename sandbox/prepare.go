@@ -56,7 +56,7 @@ func prepare[T any](r *run, work func() T) (T, error) {
 	var state atomic.Int32
 	done := make(chan outcome[T], 1)
 	watch := r.watch()
-	r.engine.crew.run(func() {
+	r.engine.crew.Run(func() {
 		var out outcome[T]
 		defer func() {
 			if v := recover(); v != nil {
@@ -190,39 +190,6 @@ func (l Limits) unprepared(limit Limit) error {
 	}
 	return l.exceeded(limit)
 }
-
-// A crew calls functions on goroutines that it reuses together with their grown stacks: growing the stack of a new
-// goroutine takes longer than preparing a short script. Its methods are safe for concurrent use.
-type crew struct {
-	work chan func()
-	quit chan struct{}
-}
-
-func newCrew() crew { return crew{make(chan func()), make(chan struct{})} }
-
-// run calls f on a goroutine that is idle, or on a new one, and does not wait for it.
-func (c crew) run(f func()) {
-	select {
-	case c.work <- f:
-	default:
-		go c.stay(f)
-	}
-}
-
-// stay calls f, and then the functions that run passes on, until the crew is dismissed.
-func (c crew) stay(f func()) {
-	for {
-		f()
-		select {
-		case f = <-c.work:
-		case <-c.quit:
-			return
-		}
-	}
-}
-
-// dismiss ends the idle goroutines, and the others when they become idle. It may be called once.
-func (c crew) dismiss() { close(c.quit) }
 
 // takeSource turns the code into the text that the engine compiles. An error ends the run; the result says what is
 // wrong with the code.

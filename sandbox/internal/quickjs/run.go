@@ -77,7 +77,9 @@ func (im *Image) replace(used *Instance) {
 		used.drop()
 		return
 	}
-	im.background.Go(func() {
+	im.background.Add(1)
+	im.runtime.crew.Run(func() {
+		defer im.background.Done()
 		defer func() { <-im.busy }()
 		used.drop()
 		if len(im.ready) == cap(im.ready) {

@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/airlock-run/airlock/sandbox/internal/crew"
 	"github.com/airlock-run/airlock/sandbox/internal/datetext"
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 )
@@ -43,6 +44,7 @@ type Runtime struct {
 	sum    [sha256.Size]byte // of the rewritten module
 	first  sync.Once         // of the instances, which sets stacks
 	stacks *callStacks
+	crew   crew.Crew // goroutines that replace instances
 }
 
 // NewRuntime returns an engine build that is checked, rewritten and compiled, or loaded if an earlier process has
@@ -51,7 +53,7 @@ func NewRuntime(ctx context.Context, cfg RuntimeConfig) (*Runtime, error) {
 	if cfg.Build.Name == "" {
 		cfg.Build = Builds()[0]
 	}
-	r := &Runtime{build: cfg.Build}
+	r := &Runtime{build: cfg.Build, crew: crew.New()}
 	kept := cfg.CacheDir != "" && cfg.Fuel == 0
 	if kept {
 		if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
@@ -106,6 +108,7 @@ func (r *Runtime) Build() string { return r.build.Name }
 
 // Close releases the compiled code. Every Image must have been closed before.
 func (r *Runtime) Close(ctx context.Context) error {
+	r.crew.Dismiss()
 	var errs []error
 	if r.wazero != nil {
 		errs = append(errs, r.wazero.Close(ctx))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/airlock-run/airlock/sandbox/internal/crew"
 	"github.com/airlock-run/airlock/sandbox/internal/rewrite"
 	"github.com/airlock-run/airlock/sandbox/internal/wasm"
 )
@@ -87,7 +88,7 @@ func loadShell(ctx context.Context, dir string, build Build) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{build: build}
+	r := &Runtime{build: build, crew: crew.New()}
 	if _, err = hex.Decode(r.sum[:], []byte(build.rewritten)); err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (r *Runtime) keepCode(ctx context.Context, dir, code, empty string, module 
 	if err != nil {
 		return err
 	}
-	var l Runtime
+	l := Runtime{crew: crew.New()}
 	if err := errors.Join(l.load(ctx, empty, hollow), l.Close(ctx)); err != nil {
 		return err
 	}
