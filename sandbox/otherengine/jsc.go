@@ -2,8 +2,11 @@ package otherengine
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	_ "embed"
@@ -35,8 +38,11 @@ var shellEnv = []string{"Malloc=1", "GIGACAGE_ENABLED=0", "TZ=UTC"}
 // shellLibrary matches the library of the shell in the list of the dynamic linker.
 var shellLibrary = regexp.MustCompile(`libjavascriptcoregtk-\S+ => (/\S+)`)
 
-// constructors matches the declarations of functions that construct objects.
-var constructors = regexp.MustCompile(`(?m)^ +function ([A-Z]\w*)\(`)
+// constructors matches the declarations of functions that construct objects: on lines of their own, and in bundles.
+var constructors = regexp.MustCompile(`(?m)(^ *|[;{}])function ([A-Z]\w*)\(`)
+
+// bundledModule matches the beginning of a module in a bundle.
+var bundledModule = regexp.MustCompile(`\.js"\(exports\d*,\s*module\d*\)\s*\{`)
 
 // calls matches calls of methods that built-in code takes for those of Function.prototype.
 var calls = regexp.MustCompile(`\??\.(apply|call)\(`)
@@ -44,9 +50,7 @@ var calls = regexp.MustCompile(`\??\.(apply|call)\(`)
 // builtInSource returns a source as built-in code. Such code is ASCII, and its functions have no prototype unless they
 // are given one.
 func builtInSource(source string) string {
-	const given = "  Object.defineProperty($1, 'prototype', { value: Object.defineProperty({}, 'constructor', " +
-		"{ value: $1, writable: true, configurable: true }), writable: true });\n$0"
-	source = constructors.ReplaceAllString(source, given)
+	source = withPrototypes(source)
 	source = calls.ReplaceAllStringFunc(source, func(call string) string {
 		name := strings.Trim(call, "?.(")
 		if call[0] == '?' {
@@ -55,6 +59,40 @@ func builtInSource(source string) string {
 		return "['" + name + "']("
 	})
 	return string(ascii([]byte(source)))
+}
+
+// withPrototypes returns a source in which functions that construct objects get prototypes: where they are declared, or
+// at the beginning of a bundled module that uses the prototype before.
+func withPrototypes(source string) string {
+	const given = "Object.defineProperty(%[1]s, 'prototype', { value: Object.defineProperty({}, 'constructor', " +
+		"{ value: %[1]s, writable: true, configurable: true }), writable: true });\n"
+	added := map[int]string{}
+	modules := bundledModule.FindAllStringIndex(source, -1)
+	for _, found := range constructors.FindAllStringSubmatchIndex(source, -1) {
+		at, name := found[3], source[found[4]:found[5]]
+		own := strings.HasPrefix(source[found[2]:at], " ")
+		if !own && !strings.Contains(source, name+".prototype") {
+			continue
+		}
+		module := 0
+		for _, m := range modules {
+			if m[1] <= at {
+				module = m[1]
+			}
+		}
+		if !own && strings.Contains(source[module:at], name+".prototype") {
+			at = module
+		}
+		added[at] += fmt.Sprintf(given, name)
+	}
+	var out strings.Builder
+	done := 0
+	for _, at := range slices.Sorted(maps.Keys(added)) {
+		out.WriteString(source[done:at])
+		out.WriteString(added[at])
+		done = at
+	}
+	return out.String() + source[done:]
 }
 
 func findShell(ctx context.Context, program string, jit bool, output Output) (Setup, error) {

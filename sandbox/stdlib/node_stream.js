@@ -40,6 +40,7 @@
     return nodeError(TypeError, 'ERR_INVALID_RETURN_VALUE', `Expected ${wanted} to be returned from the "${name}" function but got${internal.nodeKind(v).slice(9)}.`);
   };
   codes.ERR_MISSING_ARGS = function (name) { return nodeError(TypeError, 'ERR_MISSING_ARGS', `The "${name}" argument must be specified`); };
+  codes.ERR_MISSING_ARGS.prototype ??= {}; // a class extends it; function expressions have none on JavaScriptCore
   codes.ERR_OUT_OF_RANGE = function (name, range, v) { return internal.nodeOutOfRange(name, range, v); };
   simple(Error, 'ERR_MULTIPLE_CALLBACK', 'Callback called multiple times');
   simple(Error, 'ERR_METHOD_NOT_IMPLEMENTED', 'The %s method is not implemented');

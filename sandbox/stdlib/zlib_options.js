@@ -54,7 +54,7 @@
         if (!(+key >= 0 && +key <= 8) || seen.has(+key)) throw nodeError(RangeError, 'ERR_BROTLI_INVALID_PARAM', `${key} is not a valid Brotli parameter`);
         if (typeof v !== 'number' && typeof v !== 'boolean') throw wrongType('options.params[key]', 'of type number', v);
         seen.add(+key);
-        if (+key > 1 && format === 'brotli-decompress' || +key === 4 && v > 1) throw nodeError(Error, 'ERR_ZLIB_INITIALIZATION_FAILED', 'Initialization failed');
+        if (+key > 1 && format === 'brotli-decompress' || +key === 4 && v > 1) throw Object.assign(new Error('Initialization failed'), { code: 'ERR_ZLIB_INITIALIZATION_FAILED' });
       }
       return;
     }
