@@ -14,15 +14,15 @@
     return n;
   };
   const boolean = (v, name) => {
-    if (typeof v !== 'boolean') throw internal.nodeWrongType(name, 'of type boolean', v);
+    internal.check.boolean(v, name);
     return v;
   };
   const signalOf = internal.nodeSignal = (v, name = 'options.signal') => {
-    if (v !== undefined && (v === null || typeof v !== 'object' || !('aborted' in v))) throw internal.nodeWrongType(name, 'an instance of AbortSignal', v);
+    internal.check.signal(v, name);
     return v;
   };
   const listenerOf = (f) => {
-    if (typeof f !== 'function') throw internal.nodeWrongType('listener', 'of type function', f);
+    internal.check.func(f, 'listener');
     return f;
   };
   const add = (emitter, type, f, first) => {

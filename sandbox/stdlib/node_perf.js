@@ -137,11 +137,7 @@
     if (v === null || typeof v !== 'object') throw internal.nodeWrongType(name, 'of type object', v);
     return v;
   };
-  const integer = (v, name, min, max) => {
-    if (typeof v !== 'number') throw internal.nodeWrongType(name, 'of type number', v);
-    if (!Number.isInteger(v)) throw internal.nodeOutOfRange(name, 'an integer', v);
-    if (v < min || v > max) throw internal.nodeOutOfRange(name, `>= ${min} && <= ${max}`, v);
-  };
+  const { integer } = internal.check;
   const { MAX_SAFE_INTEGER } = Number;
   const createHistogram = function createHistogram(options = {}) {
     const { lowest = 1, highest = MAX_SAFE_INTEGER, figures = 3 } = object(options, 'options');

@@ -324,11 +324,7 @@
   });
   Object.assign(signals, { SIGIOT: 6, SIGPOLL: 29 });
   const priority = Object.assign(Object.create(null), { PRIORITY_LOW: 19, PRIORITY_BELOW_NORMAL: 10, PRIORITY_NORMAL: 0, PRIORITY_ABOVE_NORMAL: -7, PRIORITY_HIGH: -14, PRIORITY_HIGHEST: -20 });
-  const integer = (v, name, min, max) => {
-    if (typeof v !== 'number') throw internal.nodeWrongType(name, 'of type number', v);
-    if (!Number.isInteger(v)) throw internal.nodeOutOfRange(name, 'an integer', v);
-    if (v < min || v > max) throw internal.nodeOutOfRange(name, `>= ${min} && <= ${max}`, v);
-  };
+  const { integer } = internal.check;
   const priorities = { __proto__: null };
   const priorityOf = (pid) => {
     if (pid === 0 || pid === process.pid) return process.pid;

@@ -25,17 +25,13 @@
     else if (others.length > 0) out.push(`${others[0].toLowerCase() === others[0] ? '' : 'an '}${others[0]}`);
     return out.join(' or ');
   };
-  internal.nodeOneOf = oneOf;
 
   const codes = { __proto__: null };
   const simple = (Base, code, message) => { codes[code] = function (what) { return nodeError(Base, code, message.replace('%s', typeof what === 'string' ? what : internal.inspect(what))); }; };
   codes.ERR_INVALID_ARG_TYPE = function (name, expected, v) {
     return internal.nodeWrongType(name.endsWith(' argument') ? name : `"${name}" ${name.includes('.') ? 'property' : 'argument'}`, oneOf(expected), v);
   };
-  codes.ERR_INVALID_ARG_VALUE = function (name, v, reason = 'is invalid') {
-    const shown = internal.inspect(v), of = name.includes('.') ? 'property' : 'argument';
-    return nodeError(TypeError, 'ERR_INVALID_ARG_VALUE', `The ${of} '${name}' ${reason}. Received ${shown.length > 128 ? `${shown.slice(0, 128)}...` : shown}`);
-  };
+  codes.ERR_INVALID_ARG_VALUE = function (name, v, reason) { return internal.nodeInvalidValue(name, v, reason); };
   codes.ERR_INVALID_RETURN_VALUE = function (wanted, name, v) {
     return nodeError(TypeError, 'ERR_INVALID_RETURN_VALUE', `Expected ${wanted} to be returned from the "${name}" function but got${internal.nodeKind(v).slice(9)}.`);
   };
@@ -72,15 +68,6 @@
 
   const nextTick = (f, ...args) => internal.addTick(f, args);
   const AsyncFunction = (async () => {}).constructor;
-  const addAbortListener = (signal, f) => {
-    if (signal === undefined) throw new codes.ERR_INVALID_ARG_TYPE('signal', 'AbortSignal', signal);
-    if (signal.aborted) {
-      queueMicrotask(() => f());
-      return { __proto__: null, [Symbol.dispose]() {} };
-    }
-    signal.addEventListener('abort', f, { __proto__: null, once: true });
-    return { __proto__: null, [Symbol.dispose]() { signal.removeEventListener('abort', f); } };
-  };
   const own = {
     __proto__: null, buffer: modules.buffer, events: modules.events, string_decoder: modules.string_decoder,
     'abort-controller': { AbortController, AbortSignal },
@@ -100,7 +87,7 @@
       promisify: { custom: Symbol.for('nodejs.util.promisify.custom') },
       types: { isAsyncFunction: (f) => f instanceof AsyncFunction, isArrayBufferView: (v) => ArrayBuffer.isView(v) },
       isBlob: (v) => v instanceof Blob, normalizeEncoding: (e) => internal.nodeEncoding(e), getDefaultEncoding: () => 'buffer',
-      addAbortListener, AbortSignalAny: (signals) => AbortSignal.any(signals),
+      addAbortListener: modules.events.addAbortListener, AbortSignalAny: (signals) => AbortSignal.any(signals),
     },
   };
   const { stream: Stream, utils, validators, lazy: LazyTransform } = internal.makeStreams(own);

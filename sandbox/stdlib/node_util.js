@@ -101,7 +101,7 @@
   }
 
   const text = (v, name) => {
-    if (typeof v !== 'string') throw internal.nodeWrongType(name, 'of type string', v);
+    internal.check.string(v, name);
     return v;
   };
   const stripVTControlCharacters = (s) => text(s, 'str').replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007)|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]))/g, '');
