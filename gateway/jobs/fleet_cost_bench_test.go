@@ -109,7 +109,7 @@ func reportDollars(b *testing.B, table, queue *bill) {
 }
 
 // BenchmarkFleetDollars measures what a million jobs cost in a table, with a queue that wakes three gateways, by the
-// requests that they send to stand-ins. EventBridge fires once a minute, whatever the number of jobs.
+// requests that they send to stand-ins. Alarms, at most one a minute on Lambda, do not grow with the number of jobs.
 func BenchmarkFleetDollars(b *testing.B) {
 	table, err := dynamotest.Start()
 	if err != nil {

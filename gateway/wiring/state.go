@@ -17,6 +17,7 @@ import (
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/wiring/settings"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/alarms"
 	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/infra/state/pgstate"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
@@ -47,6 +48,13 @@ func openState(ctx context.Context, set settings.Settings, quota func(tenant str
 			MaxJobsPerTenant: bounds.Of(bounds.JobsOfEach).Most}
 		if set.Invoker == "lambda" {
 			cfg.Lease = lambdaLease
+		}
+		if set.OnLambda.Alarms != "" {
+			opened, err := alarms.Open(ctx, set.OnLambda.Alarms, alarms.Config{})
+			if err != nil {
+				return nil, nil, fmt.Errorf("LAMBDA_ALARMS: %w", err)
+			}
+			cfg.Alarms = opened
 		}
 		state, err := dynamostate.Open(ctx, set.State, cfg)
 		if err != nil {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/airlock-run/airlock/infra/invoke/localinvoke"
 	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/infra/state/alarms/alarmstest"
 	"github.com/airlock-run/airlock/infra/state/dynamostate/dynamotest"
 )
 
@@ -197,7 +198,8 @@ func TestServeOnLambda(t *testing.T) {
 	if status != 200 || !strings.Contains(list, `"ip":"192.0.2.7"`) || strings.Contains(list, "203.0.113.9") {
 		t.Errorf("%d %s", status, list)
 	}
-	// Neither an address nor the loopback stands for a credential; guesses count against the address that the event names.
+	// Neither an address nor the loopback stands for a credential; guesses count against the address that the event
+	// names.
 	for n := range 10 {
 		event := httpEvent("198.51.100.1", "POST", "/api/execute", `{"code":"1"}`,
 			map[string]string{"content-type": "application/json", "x-forwarded-for": fmt.Sprint("203.0.113.", n)})
@@ -225,7 +227,8 @@ func TestServeOnLambda(t *testing.T) {
 	}
 	delete(headers, "prefer")
 
-	// State is shared: another gateway knows a function that one gateway saved, and the key of a request that it served.
+	// State is shared: another gateway knows a function that one gateway saved, and the key of a request that it
+	// served.
 	if status, body := streamed(t, client, httpEvent("192.0.2.7", "PUT", "/api/functions/f",
 		`{"code":"export default n => n * 2"}`, headers), nil); kept && status != 201 {
 		t.Errorf("saving a function: %d %s", status, body)
@@ -282,8 +285,9 @@ func TestServeOnLambda(t *testing.T) {
 	contains(t, "the whole answer", answer.Body, "event: complete")
 }
 
-// Jobs on Lambda: the gateway stores them and wakes a function that runs them. A timer calls that function, too, for
-// jobs that nobody was woken for. The processes and the S3 server are real, with Lambda's API between them.
+// Jobs on Lambda: the gateway stores them and wakes a function that runs them. Alarms call that function, too, for jobs
+// that nobody was woken for and for schedules. The processes and the S3 server are real, with Lambda's API between
+// them.
 func TestJobsOnLambda(t *testing.T) {
 	t.Parallel()
 	s3, err := s3test.Start()
@@ -301,7 +305,10 @@ func TestJobsOnLambda(t *testing.T) {
 	if !kept {
 		t.Skip("jobs on Lambda need a table")
 	}
-	common := append(slices.Concat(s3test.Environment(), state), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit",
+	clock := alarmstest.Start()
+	t.Cleanup(clock.Close)
+	common := append(slices.Concat(s3test.Environment(), state), "AWS_ENDPOINT_URL_SCHEDULER="+clock.Endpoint(),
+		"LAMBDA_ALARMS="+clock.URL(), "AUDIT_STORE=s3://"+s3.Bucket(t)+"/audit",
 		"S3_ENDPOINT="+s3.Endpoint, "EGRESS_ALLOW=127.0.0.1", "INVOKER=lambda", "LAMBDA_FUNCTION=fn",
 		"LAMBDA_ENDPOINT="+startLambdaLocal(t, "fn", append(s3test.Environment(),
 			"S3_ENDPOINT="+s3.Endpoint, "AUDIT_STORE=s3://"+s3.Bucket(t)+"/functions")...))
@@ -366,11 +373,15 @@ func TestJobsOnLambda(t *testing.T) {
 	if v := result(id); v["status"] != "completed" || v["result"] != 42.0 { // of another gateway than it was submitted to
 		t.Errorf("%v", v)
 	}
-	// Nobody is woken: the timer's call finds the job, and runs it once, however often it comes.
+	// Nobody is woken: the call of an alarm finds the job, and runs it once, however often it comes.
 	id = submit(sleeping, "7 * 7")
 	<-asleep
 	if v := result(id); v["status"] != "queued" {
 		t.Errorf("%v", v)
+	}
+	soon := time.Now().Add(2 * time.Minute)
+	if alarms := clock.Fire(soon); len(alarms) == 0 {
+		t.Error("no alarm is set for a job that waits")
 	}
 	tick, err := os.ReadFile("../../../infra/deploy/events/scheduled.json")
 	if err != nil {
@@ -392,6 +403,10 @@ func TestJobsOnLambda(t *testing.T) {
 		`{"code":"1","schedule":{"cron":"0 0 1 1 *"}}`, headers), nil)
 	if status != 201 {
 		t.Errorf("%d %s", status, body)
+	}
+	clock.Fire(soon.Add(time.Hour))
+	if at, is := clock.Next(); !is || at.YearDay() != 1 || at.Hour()+at.Minute() != 0 {
+		t.Errorf("the alarm of a schedule at the beginning of a year is at %v (%v)", at, is)
 	}
 	headers["prefer"] = "respond-async"
 	id = submit(sleeping, "for (;;);")

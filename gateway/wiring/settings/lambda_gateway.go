@@ -3,6 +3,8 @@ package settings
 import (
 	"net/netip"
 	"strings"
+
+	"github.com/airlock-run/airlock/infra/state/alarms"
 )
 
 // The values of LAMBDA_FRONT: what stands in front of a gateway that runs on Lambda.
@@ -45,6 +47,7 @@ func (r *reader) lambdaGateway(s *Settings) {
 	if s.OnLambda.Front == FrontJobs && !IsTable(s.State) {
 		r.fail("AIRLOCK_STATE", "must be "+shared+" if LAMBDA_FRONT is jobs: the jobs are there")
 	}
+	s.OnLambda.Alarms = r.alarms(s.State)
 	s.OnLambda.JobsFunction = strings.TrimSpace(r.getenv("LAMBDA_JOBS_FUNCTION"))
 	if s.SnapshotKeys != nil && s.OnLambda.Front != FrontJobs && s.OnLambda.JobsFunction == "" &&
 		s.Queues.Jobs == "" {
@@ -52,6 +55,20 @@ func (r *reader) lambdaGateway(s *Settings) {
 	}
 	s.Host, s.Port = "127.0.0.1", "0"
 	s.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+}
+
+// alarms returns LAMBDA_ALARMS.
+func (r *reader) alarms(state string) string {
+	text := strings.TrimSpace(r.getenv("LAMBDA_ALARMS"))
+	if text == "" {
+		return ""
+	}
+	if err := alarms.Check(text); err != nil {
+		r.fail("LAMBDA_ALARMS", "%v", err)
+	} else if !IsTable(state) {
+		r.fail("LAMBDA_ALARMS", "needs AIRLOCK_STATE=dynamodb://table?contents=s3://bucket/prefix")
+	}
+	return text
 }
 
 // trustedProxies reads TRUSTED_PROXIES.

@@ -67,6 +67,7 @@ type Listener struct {
 type OnLambda struct {
 	Front        string // what stands in front of it (LAMBDA_FRONT); "" elsewhere
 	JobsFunction string // runs the jobs that it stores; "" refuses jobs, unless there are queues
+	Alarms       string // invokes the function that runs jobs when work is due; "" if a rule does so every minute
 }
 
 // Auth holds the credentials that callers may present.

@@ -75,6 +75,9 @@ var Groups = []Group{
 				"function that runs jobs"},
 		{"LAMBDA_JOBS_FUNCTION", "none", "for a gateway on Lambda: the function that runs its jobs; jobs are refused " +
 			"if neither this nor JOBS_QUEUE is set"},
+		{"LAMBDA_ALARMS", "none", "for a gateway on Lambda: scheduler://GROUP?function=ARN&role=ARN, the group of " +
+			"EventBridge Scheduler whose schedules invoke the function that runs jobs when work is due; without it, a " +
+			"rule must invoke that function every minute"},
 		{"AIRLOCK_CACHE_DIR", "~/.cache/airlock", "compiled engine, and at most 512 MiB of images of packages"},
 	}},
 	{"Storage", []Variable{

@@ -21,15 +21,15 @@ func checkJobs(t *template, r *report) {
 			r.add("jobs-time", name, "Timeout must be %v or more: a job is begun only while there is time for all of it",
 				jobTime)
 		}
-		if !clocked(t, name) {
-			r.add("jobs-clock", name, "must be called every minute by a rule, and let that rule call it: jobs that nobody "+
-				"was woken for, callbacks and schedules wait for that")
-		}
+		checkSweep(t, name, r)
 	}
 	for _, name := range t.each("AWS::Serverless::Function", "AWS::Lambda::Function") {
 		if function := variable(name, "LAMBDA_JOBS_FUNCTION"); function != "" && !running[function] {
 			r.add("jobs-function", name, "LAMBDA_JOBS_FUNCTION is %s, which no function here is with LAMBDA_FRONT=jobs",
 				function)
+		}
+		if get(t.resources[name].props, "Environment", "Variables", "LAMBDA_FRONT") != nil {
+			checkAlarms(t, name, running, r)
 		}
 	}
 }
@@ -65,28 +65,6 @@ func sourced(t *template, queue, function string) bool {
 		props := t.resources[source].props
 		if target(props["EventSourceArn"]) == queue && target(props["FunctionName"]) == function {
 			return true
-		}
-	}
-	return false
-}
-
-// clocked reports whether a rule invokes a function every minute, and has the permission.
-func clocked(t *template, function string) bool {
-	for _, rule := range t.each("AWS::Events::Rule") {
-		props := t.resources[rule].props
-		calls := false
-		for _, to := range list(props["Targets"]) {
-			calls = calls || target(get(to, "Arn")) == function
-		}
-		if !calls || text(props["ScheduleExpression"]) != "rate(1 minute)" || text(props["State"]) == "DISABLED" {
-			continue
-		}
-		for _, permission := range t.each("AWS::Lambda::Permission") {
-			may := t.resources[permission].props
-			if target(may["FunctionName"]) == function && target(may["SourceArn"]) == rule &&
-				text(may["Principal"]) == "events.amazonaws.com" {
-				return true
-			}
 		}
 	}
 	return false

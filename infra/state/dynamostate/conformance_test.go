@@ -43,7 +43,8 @@ const deadAfter = time.Hour
 
 // fleet is a state in a table. Only Kill moves its clock.
 type fleet struct {
-	url string
+	url    string
+	alarms dynamostate.Alarms
 
 	mu    sync.Mutex
 	ahead time.Duration
@@ -62,7 +63,7 @@ func newFleet(t *testing.T) *fleet {
 func (f *fleet) open(t *testing.T, endpoint string, attempts int) *dynamostate.Store {
 	t.Helper()
 	s, err := dynamostate.Open(t.Context(), f.url, dynamostate.Config{MaxJobsPerTenant: 50, DeadAfter: deadAfter,
-		Now: f.Now, Access: dynamostate.Access{Endpoint: endpoint, Attempts: attempts,
+		Now: f.Now, Alarms: f.alarms, Access: dynamostate.Access{Endpoint: endpoint, Attempts: attempts,
 			Objects: s3objects.Access{Endpoint: bucket.Endpoint}}})
 	if err != nil {
 		t.Fatal(err)
@@ -126,6 +127,13 @@ func (f *fleet) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return time.Now().Add(f.ahead)
+}
+
+// until moves the clock to a time, unless it has passed.
+func (f *fleet) until(to time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ahead += max(0, time.Until(to)-f.ahead)
 }
 
 // A process stops or loses its connection at each step while executions wait.

@@ -46,6 +46,9 @@ type Config struct {
 	DeadAfter time.Duration
 	// NoJobs refuses jobs and schedules with execution.ErrNotKept, because nothing runs them.
 	NoJobs bool
+	// Alarms has a process call [Arm], and then do what is due, at the times at which something is. Without it, processes
+	// must look for work all the time, as jobs.Queue does after Start, or every minute.
+	Alarms Alarms
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
@@ -92,6 +95,7 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
+	t.alarms = cfg.Alarms
 	s := &Store{table: t, cfg: cfg, id: rand.Text(), held: map[string]*claim{},
 		tallies: share.NewTallies(cfg.Now)}
 	s.uses = uses{t, cfg.Now, s.storage, &latest{items: map[[2]string]item{}}}

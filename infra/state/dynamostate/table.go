@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	mathrand "math/rand/v2"
 	"net/http"
 	"strconv"
@@ -31,6 +32,7 @@ type table struct {
 	name    string
 	client  *dynamodb.Client
 	objects *s3objects.Store
+	alarms  Alarms // nil if processes look for due work by themselves
 	// mostKept bounds what one query keeps in memory.
 	mostKept int
 }
@@ -125,8 +127,12 @@ func (t *table) get(ctx context.Context, k key) (item, error) {
 	return out.Item, nil
 }
 
-// put stores an item whose key is free, or replaces the one with a token. Otherwise the error is errMoved.
+// put stores an item whose key is free, or replaces the one with a token. Otherwise the error is errMoved. It sets the
+// alarm of the item first.
 func (t *table) put(ctx context.Context, it item, last string) error {
+	if err := t.setAlarm(ctx, it); err != nil {
+		return err
+	}
 	in := &dynamodb.PutItemInput{TableName: &t.name, Item: it, ConditionExpression: aws.String("attribute_not_exists(pk)")}
 	if last != "" {
 		in.ConditionExpression = aws.String("v = :v")
@@ -143,8 +149,13 @@ func (t *table) set(ctx context.Context, it item) error {
 }
 
 // move changes attributes of an item that is still listed as an entry says, and returns it. Otherwise the error is
-// errMoved.
+// errMoved. It sets the alarm of the item first.
 func (t *table) move(ctx context.Context, k key, e entry, set item) (item, error) {
+	listed := item{"list": text(e.list), "at": text(e.at)}
+	maps.Copy(listed, set)
+	if err := t.setAlarm(ctx, listed); err != nil {
+		return nil, err
+	}
 	in := &dynamodb.UpdateItemInput{TableName: &t.name, Key: k, ReturnValues: types.ReturnValueAllNew,
 		ConditionExpression:       aws.String("#list = :wasList AND #at = :wasAt"),
 		ExpressionAttributeNames:  map[string]string{"#list": "list", "#at": "at"},
