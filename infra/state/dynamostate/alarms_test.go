@@ -211,3 +211,43 @@ func TestWorkWithoutAlarmIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A process that claims a job, or a callback, may die. The index may be behind, so the turn of an earlier alarm may
+// have missed the claim: it sets an alarm of its own.
+func TestClaimSetsAnAlarm(t *testing.T) {
+	t.Parallel()
+	state, s := withAlarms(t)
+	store, ctx := state.open(t, server.Endpoint, 4), t.Context()
+	job := execution.Job{ID: "exec_0000000001", Tenant: "t", Status: execution.Queued,
+		Callback: &execution.Callback{URL: "http://x", State: execution.CallbackWaiting}}
+	claims := func(what string, claim func() error) {
+		t.Helper()
+		s.Fire(state.Now().Add(time.Hour))
+		state.until(state.Now().Add(time.Minute))
+		if err := claim(); err != nil {
+			t.Fatal(err)
+		}
+		if at, is := s.Next(); !is || at.After(state.Now().Add(3*time.Minute)) {
+			t.Errorf("the alarm for %s is at %v (%v)", what, at, is)
+		}
+	}
+	if err := store.Submit(ctx, job); err != nil {
+		t.Fatal(err)
+	}
+	claims("a job that runs", func() error {
+		_, err := store.Claim(ctx, state.Now(), "", nil)
+		return err
+	})
+	claims("a callback that waits", func() error {
+		_, err := store.ChangeJob(ctx, job.ID, func(j *execution.Job) error {
+			j.Status, j.Owner, j.EndedAt, j.Result = execution.Completed, "", state.Now(), []byte(`{}`)
+			j.Callback.State, j.Callback.Next = execution.CallbackPending, state.Now()
+			return nil
+		})
+		return err
+	})
+	claims("a callback that is made", func() error {
+		_, err := store.TakeCallback(ctx, state.Now(), state.Now().Add(time.Minute), job.ID)
+		return err
+	})
+}
