@@ -284,7 +284,7 @@ var hostArguments = map[string][]string{
 	"cipher": {"'aes-128-cbc', 2, buf(16), buf(16), buf(9), buf(0)",
 		"'aes-256-gcm', 0, buf(32), buf(12), buf(FULL), buf(FULL)",
 		"'aes-256-gcm', 1, buf(32), buf(FULL), buf(FULL), buf(0)", "'aes-256-ecb', 3, buf(32), buf(0), buf(FULL), buf(0)",
-		"'aes-256-ctr', 0, buf(32), buf(16), buf(FULL), buf(0)"},
+		"'aes-256-ctr', 0, buf(32), buf(16), buf(FULL), buf(0)", "'chacha20', 0, buf(32), buf(16), buf(FULL), buf(0)"},
 	"zlib": {"'gzip', 6, M, buf(9)", "'brotli', 11, 1 << 30, noise(FULL, 4)",
 		"'deflate', 9, 1 << 30, noise(FULL, 4)", "'inflate-raw', 0, 1 << 30, cycle(FULL, 0, 0, 0, 255, 255)",
 		"'gunzip', 0, 1 << 30, zipped('gzip', buf(4 * M))", "'brotli-decompress', 0, 1 << 30, cycle(FULL, 0x0b, 0x06)",

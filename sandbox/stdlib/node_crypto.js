@@ -33,12 +33,6 @@
     Object.defineProperty(Made, 'length', { value: length, configurable: true });
     return Made;
   };
-  // The legacy decoders join what a cipher gives; an encoding that there is not is an error.
-  const cipherText = (b, encoding) => {
-    if (!encoding || encoding === 'buffer') return b;
-    if (!Buffer.isEncoding(encoding)) throw nodeError(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${typeof encoding === 'string' ? encoding : internal.inspect(encoding)}`);
-    return b.toString(encoding);
-  };
   // An encoding that there is not counts as none.
   const given = (b, encoding) => !encoding || !Buffer.isEncoding(encoding = `${encoding}`) || encoding === 'buffer' ? b : b.toString(encoding);
   const call = (name, ...args) => internal.sync(name, ...args.map((a) => ArrayBuffer.isView(a) ? internal.bufferOf(a) : a));
@@ -318,8 +312,10 @@
     return info;
   };
   const stateError = (what) => nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', `Invalid state for operation ${what}`);
+  const empty = Buffer.alloc(0);
   class Cipher extends Transform {
-    #decrypt; #name; #key; #iv; #parts = []; #aad = Buffer.alloc(0); #tag; #padding = true; #done = false; #sealed; #tagSize = 16; #begun = false; #encoding;
+    #decrypt; #name; #mode; #key; #iv; #parts = []; #aad = empty; #tag; #padding = true; #done = false; #sealed; #tagSize = 16; #begun = false;
+    #decoder; #rest = empty; #at = 0; #counter;
     constructor(decrypt, name, key, iv, options) {
       super(options);
       this.#decrypt = decrypt;
@@ -334,8 +330,8 @@
       this.#name = cipherName(name);
       if (this.#name === undefined) throw nodeError(Error, 'ERR_CRYPTO_UNKNOWN_CIPHER', 'Unknown cipher');
       this.#key = secret = Buffer.from(secret);
-      this.#iv = iv === null ? Buffer.alloc(0) : Buffer.from(iv);
-      const mode = this.#name.slice(8), n = this.#iv.length;
+      this.#iv = iv === null ? empty : Buffer.from(iv);
+      const mode = this.#mode = this.#name.slice(8), n = this.#iv.length;
       this.#sealed = mode === 'gcm' || this.#name === 'chacha20-poly1305';
       if (this.#name === 'chacha20-poly1305' ? n !== 12 : mode === 'gcm' ? n === 0 : n !== (mode === 'ecb' ? 0 : 16)) throw nodeError(TypeError, 'ERR_CRYPTO_INVALID_IV', 'Invalid initialization vector');
       if (secret.length !== getCipherInfo(this.#name).keyLength) throw nodeError(RangeError, 'ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length');
@@ -349,37 +345,84 @@
     update(data, inputEncoding, outputEncoding) {
       if (typeof data === 'string' && typeof inputEncoding === 'string' && inputEncoding.toLowerCase() === 'hex' && data.length % 2 === 1) throw internal.nodeInvalidValue('encoding', inputEncoding, `is invalid for data of length ${data.length}`);
       const part = bytes(data, 'data', inputEncoding, streamed);
-      if (this.#done) throw stateError('update');
+      if (this.#done) throw new Error('Trying to add data in unsupported state');
       this.#begun = true;
-      this.#parts.push(Buffer.from(part));
-      return this.#shown(Buffer.alloc(0), outputEncoding);
+      if (this.#mode === 'cbc' || this.#mode === 'ecb') return this.#shown(this.#wholeBlocks(part), outputEncoding);
+      if (this.#sealed) this.#parts.push(Buffer.from(part));
+      return this.#shown(part.length === 0 ? empty : this.#stream(part), outputEncoding);
+    }
+    // wholeBlocks passes on the blocks that are complete. The last block of a padded text waits for the end.
+    #wholeBlocks(part) {
+      const data = this.#rest.length === 0 ? part : Buffer.concat([this.#rest, part]);
+      let n = data.length - data.length % 16;
+      if (n === data.length && this.#decrypt && this.#padding) n = Math.max(n - 16, 0);
+      this.#rest = Buffer.from(data.subarray(n));
+      if (n === 0) return empty;
+      const blocks = data.subarray(0, n), out = answer('cipher', this.#name, this.#decrypt ? 1 : 0, this.#key, this.#iv, blocks, empty);
+      if (this.#mode === 'cbc') this.#iv = Buffer.from((this.#decrypt ? blocks : out).subarray(n - 16));
+      return out;
+    }
+    // stream applies the key stream from where the last part ended.
+    #stream(part) {
+      const unit = this.#mode === 'ctr' || this.#mode === 'gcm' ? 16 : 64, skip = this.#at % unit, block = (this.#at - skip) / unit;
+      const data = skip === 0 ? part : Buffer.concat([Buffer.alloc(skip), part]), counter = Buffer.from(this.#counter ??= this.#firstCounter());
+      this.#at += part.length;
+      let out;
+      if (unit === 64) {
+        counter.writeUInt32LE(block + 1, 0);
+        out = answer('cipher', 'chacha20', 0, this.#key, counter, data, empty);
+      } else if (this.#mode === 'gcm') {
+        counter.writeUInt32BE((counter.readUInt32BE(12) + block) % 2 ** 32, 12);
+        out = answer('crypto.aes', 'CTR:32', 1, this.#key, counter, data, empty);
+      } else {
+        for (let i = 15, carry = block; carry > 0 && i >= 0; i--) {
+          carry += counter[i];
+          counter[i] = carry % 256;
+          carry = Math.floor(carry / 256);
+        }
+        out = answer('cipher', this.#name, 0, this.#key, counter, data, empty);
+      }
+      return skip === 0 ? out : Buffer.from(out.subarray(skip));
+    }
+    // firstCounter returns the counter block of the text's first block. That of GCM is a hash of the nonce unless that
+    // has 12 bytes: the block which the cipher turns into the beginning of the key stream.
+    #firstCounter() {
+      if (this.#mode === 'ctr') return this.#iv;
+      if (this.#mode !== 'gcm') return Buffer.concat([Buffer.alloc(4), this.#iv]);
+      if (this.#iv.length === 12) return Buffer.concat([this.#iv, Buffer.from([0, 0, 0, 2])]);
+      const stream = answer('cipher', this.#name, 0, this.#key, this.#iv, Buffer.alloc(16), empty).subarray(0, 16);
+      return answer('cipher', this.#name.replace('gcm', 'ecb'), 1, this.#key, empty, stream, empty);
     }
     final(outputEncoding) {
       if (this.#done) throw nodeError(Error, 'ERR_CRYPTO_INVALID_STATE', 'Invalid state');
       this.#done = true;
-      const gcm = this.#sealed;
-      let data = Buffer.concat(this.#parts);
-      if (gcm && this.#decrypt) {
-        if (this.#tag === undefined) throw new Error('Unsupported state or unable to authenticate data');
-        data = Buffer.concat([data, this.#tag]);
+      let out = empty;
+      if (this.#sealed) this.#seal();
+      else if (this.#mode === 'cbc' || this.#mode === 'ecb') {
+        try { out = answer('cipher', this.#name, (this.#decrypt ? 1 : 0) | (this.#padding ? 2 : 0), this.#key, this.#iv, this.#rest, empty); } catch (e) {
+          if (e.message.includes('::')) Object.assign(e, { library: 'Provider routines', reason: e.message.slice(e.message.lastIndexOf(':') + 1), code: e.message.includes('bad decrypt') ? 'ERR_OSSL_BAD_DECRYPT' : 'ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH' });
+          throw e;
+        }
       }
-      const flags = (this.#decrypt ? 1 : 0) | (this.#padding ? 2 : 0);
-      let out;
-      try { out = gcm && this.#decrypt && this.#tag.length < 16 ? this.#opened(data) : answer('cipher', this.#name, flags, this.#key, this.#iv, data, this.#aad); } catch (e) {
-        if (e.message.includes('::')) e.code = e.message.includes('bad decrypt') ? 'ERR_OSSL_BAD_DECRYPT' : 'ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH';
-        if (e.message.includes('::')) Object.assign(e, { library: 'Provider routines', reason: e.message.slice(e.message.lastIndexOf(':') + 1) });
-        throw e;
-      }
-      if (gcm && !this.#decrypt) {
-        this.#tag = out.subarray(out.length - 16, out.length - 16 + this.#tagSize);
-        out = out.subarray(0, out.length - 16);
-      }
-      return this.#shown(out, outputEncoding);
+      return this.#shown(out, outputEncoding, true);
     }
-    #shown(b, encoding) {
-      const out = cipherText(b, encoding), plain = typeof out === 'string' ? encoding.toLowerCase().replace('utf-8', 'utf8') : undefined;
-      if (plain !== undefined && (this.#encoding ??= plain) !== plain) throw nodeError(Error, 'ERR_INTERNAL_ASSERTION', 'Cannot change encoding\nThis is caused by either a bug in Node.js or incorrect usage of Node.js internals.\nPlease open an issue with this stack trace at https://github.com/nodejs/node/issues\n');
-      return out;
+    // seal makes or checks the tag of the whole text.
+    #seal() {
+      const data = Buffer.concat(this.#parts);
+      this.#parts = [];
+      if (!this.#decrypt) {
+        const out = answer('cipher', this.#name, 0, this.#key, this.#iv, data, this.#aad);
+        this.#tag = Buffer.from(out.subarray(data.length, data.length + this.#tagSize));
+      } else if (this.#tag === undefined) throw new Error('Unsupported state or unable to authenticate data');
+      else if (this.#tag.length < 16) this.#opened(Buffer.concat([data, this.#tag]));
+      else answer('cipher', this.#name, 1, this.#key, this.#iv, Buffer.concat([data, this.#tag]), this.#aad);
+    }
+    #shown(b, encoding, last = false) {
+      if (!encoding || encoding === 'buffer') return b;
+      if (!Buffer.isEncoding(encoding)) throw nodeError(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${typeof encoding === 'string' ? encoding : internal.inspect(encoding)}`);
+      const decoder = new modules.string_decoder.StringDecoder(encoding);
+      if ((this.#decoder ??= decoder).encoding !== decoder.encoding) throw nodeError(Error, 'ERR_INTERNAL_ASSERTION', 'Cannot change encoding\nThis is caused by either a bug in Node.js or incorrect usage of Node.js internals.\nPlease open an issue with this stack trace at https://github.com/nodejs/node/issues\n');
+      return last ? this.#decoder.end(b) : this.#decoder.write(b);
     }
     // opened checks a tag that is the beginning of the whole one.
     #opened(data) {

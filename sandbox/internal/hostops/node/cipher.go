@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"encoding/binary"
 	"strings"
 
+	"golang.org/x/crypto/chacha20"
 	"golang.org/x/crypto/chacha20poly1305"
 
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
@@ -26,8 +28,8 @@ var (
 	errPad   = hostops.Throw("Error", "error:1C800064:Provider routines::bad decrypt")
 )
 
-// cipherOp answers cipher(name, flags, key, iv, data, additional data): it encrypts or decrypts all of data with AES
-// or ChaCha20-Poly1305.
+// cipherOp answers cipher(name, flags, key, iv, data, additional data): it encrypts or decrypts all of data with AES,
+// ChaCha20-Poly1305 or ChaCha20.
 func cipherOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	name, _ := c.Word(a[0], 32)
 	flags, ok := a[1].Int()
@@ -39,8 +41,8 @@ func cipherOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		return 0, err
 	}
 	key, iv, data, extra := b[0], b[1], b[2], b[3]
-	if name == chacha {
-		out, err := chaChaPoly(c, flags, key, iv, data, extra)
+	if strings.HasPrefix(name, chachaStream) {
+		out, err := chaCha(c, name, flags, key, iv, data, extra)
 		if err != nil {
 			return 0, err
 		}
@@ -82,18 +84,34 @@ func gcm(c *hostops.Call, block cipher.Block, flags int32, iv, data, extra []byt
 	return sealOrOpen(c, aead, flags, iv, data, extra)
 }
 
-// chacha is Node's name of an AEAD cipher (RFC 8439).
-const chacha = "chacha20-poly1305"
+// chacha is Node's name of an AEAD cipher (RFC 8439), and chachaStream that of the stream cipher in it. The iv of the
+// latter is the block counter, in four bytes of which the lowest is the first, and the nonce.
+const (
+	chacha       = "chacha20-poly1305"
+	chachaStream = "chacha20"
+)
 
-func chaChaPoly(c *hostops.Call, flags int32, key, iv, data, extra []byte) ([]byte, error) {
+func chaCha(c *hostops.Call, name string, flags int32, key, iv, data, extra []byte) ([]byte, error) {
 	aead, err := chacha20poly1305.New(key)
 	if err != nil {
 		return nil, hostops.Throw("RangeError", "Invalid key length")
 	}
-	if len(iv) != aead.NonceSize() {
+	if name == chacha && len(iv) == aead.NonceSize() {
+		return sealOrOpen(c, aead, flags, iv, data, extra)
+	}
+	if name != chachaStream || len(iv) != 4+aead.NonceSize() {
 		return nil, hostops.ErrForged
 	}
-	return sealOrOpen(c, aead, flags, iv, data, extra)
+	stream, err := chacha20.NewUnauthenticatedCipher(key, iv[4:])
+	if err != nil {
+		return nil, hostops.ErrForged
+	}
+	first := binary.LittleEndian.Uint32(iv)
+	if uint64(first)+uint64(len(data)+63)/64 > 1<<32 {
+		return nil, hostops.ErrForged // the counter would start again
+	}
+	stream.SetCounter(first)
+	return crypto.Through(c, data, 0, stream.XORKeyStream)
 }
 
 func sealOrOpen(c *hostops.Call, aead cipher.AEAD, flags int32, iv, data, extra []byte) ([]byte, error) {
