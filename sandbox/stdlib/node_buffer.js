@@ -290,12 +290,22 @@
     }
     const last = b.length - value.length;
     if (!forward) at = Math.min(at, last);
+    if (last < 0) return -1;
+    // A few comparisons settle most searches. The host goes on where they do not, in time that is linear.
+    let left = 64;
     for (let i = at; forward ? i <= last : i >= 0; i += forward ? 1 : -1) {
       if (forward && (i = typed.indexOf.call(b, value[0], i)) < 0 || i > last) return -1;
-      if (step === 2 && i % 2) continue;
-      let j = 0;
-      while (j < value.length && b[i + j] === value[j]) j++;
-      if (j === value.length) return i;
+      if (step === 2 && i % 2) {
+        if (left-- > 0) continue;
+      } else {
+        let j = 0;
+        while (j < value.length && b[i + j] === value[j] && left-- > 0) j++;
+        if (j === value.length) return i;
+        if (left-- > 0) continue;
+      }
+      const from = forward ? i - i % step : 0, to = forward ? b.length - (b.length - from) % step : Math.min(i + value.length, b.length);
+      const found = internal.sync('buffer.search', internal.bufferOf(b.subarray(from, to)), internal.bufferOf(value), (forward ? 0 : 1) | (step === 2 ? 2 : 0));
+      return found < 0 ? -1 : from + found * step;
     }
     return -1;
   };

@@ -14,6 +14,7 @@ import (
 var Ops = map[string]hostops.Op{
 	"buffer.encode": bufferEncode,
 	"buffer.decode": bufferDecode,
+	"buffer.search": bufferSearch,
 	"hash":          hashOp,
 	"hmac":          hmacOp,
 	"pbkdf2":        pbkdf2Op,
