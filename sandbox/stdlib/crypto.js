@@ -6,10 +6,16 @@
   const keys = new p.WeakMap(); // CryptoKey → {type, extractable, algorithm, usages, name, hash, curve, length, data}
   const crypto = internal.crypto = { __proto__: null };
 
-  const of = crypto.of = (o) => {
+  // of returns the state of a CryptoKey. what names the value in the message: without it, the value is "this".
+  const of = crypto.of = (o, what) => {
     const k = internal.isObject(o) ? p.weakMapGet(keys, o) : undefined;
-    if (k === undefined) throw new p.TypeError('not a CryptoKey');
+    if (k === undefined) throw what === undefined ? wrongThis('CryptoKey') : internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `${what} is not of type CryptoKey.`);
     return k;
+  };
+  const wrongThis = crypto.wrongThis = (name) => internal.nodeError(p.TypeError, 'ERR_INVALID_THIS', `Value of "this" must be of type ${name}`);
+  // need throws if a method of an interface received fewer arguments than it requires.
+  const need = crypto.need = (got, want, method, name) => {
+    if (got < want) throw internal.nodeError(p.TypeError, 'ERR_MISSING_ARGS', `Failed to execute '${method}' on '${name}': ${want} argument${want > 1 ? 's' : ''} required, but only ${got} present.`);
   };
   class CryptoKey {
     constructor(key = undefined, state = undefined) {
@@ -76,9 +82,10 @@
   class Crypto {
     #brand;
     constructor(key = undefined) { internal.illegal(key); }
+    static #check(o) { if (!internal.isObject(o) || !(#brand in o)) throw wrongThis('Crypto'); }
     getRandomValues(array) {
-      this.#brand;
-      internal.need(arguments.length, 1, 'Crypto.getRandomValues');
+      Crypto.#check(this);
+      need(arguments.length, 1, 'getRandomValues', 'Crypto');
       if (!p.isView(array)) throw new p.TypeError('The data argument must be an integer-type TypedArray');
       if (!p.setHas(integers, p.typedTag(array))) throw internal.domError('TypeMismatchError', 'The data argument must be an integer-type TypedArray');
       const n = p.typedBytes(array);
@@ -87,7 +94,7 @@
       return array;
     }
     randomUUID() {
-      this.#brand;
+      Crypto.#check(this);
       const b = random(16);
       b[6] = (b[6] & 0x0f) | 0x40;
       b[8] = (b[8] & 0x3f) | 0x80;
@@ -96,7 +103,7 @@
       return id;
     }
     get subtle() {
-      this.#brand;
+      Crypto.#check(this);
       return crypto.subtle;
     }
   }

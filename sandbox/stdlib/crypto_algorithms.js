@@ -2,46 +2,61 @@
 (host, internal) => {
   'use strict';
   const { p, crypto } = internal;
-  const unsigned = (max) => (v, what) => internal.enforceRange(v, max, what);
+  const badType = (message) => internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', message);
+  // bytes returns a copy of the bytes of a buffer or view. what names the value in the message.
+  const bytes = crypto.bytes = (v, what) => {
+    if (!internal.isBufferSource(v)) throw badType(`${what} is not instance of ArrayBuffer, Buffer, TypedArray, or DataView.`);
+    return internal.copy(v, what);
+  };
+  const unsigned = (max) => (v, what) => {
+    const n = p.trunc(+v);
+    if (!(n >= 0 && n <= max)) throw internal.nodeError(p.TypeError, 'ERR_OUT_OF_RANGE', `${what} is outside the expected range of 0 to ${max}.`);
+    return n + 0;
+  };
   const octet = unsigned(255), short = unsigned(65535), long = unsigned(4294967295);
-  const bytes = (v, what) => internal.copy(v, what);
   const integer = (v, what) => {
-    if (!p.isView(v) || p.typedTag(v) !== 'Uint8Array') throw new p.TypeError(`${what} is not a Uint8Array`);
+    if (!p.isView(v) || p.typedTag(v) !== 'Uint8Array') throw badType(`${what} is not an Uint8Array object.`);
     return internal.copy(v);
   };
   const text = (v) => internal.text(v);
   const hash = (v) => crypto.normalise('digest', v).name;
-  const key = (v) => {
-    crypto.of(v);
+  const key = (v, what) => {
+    crypto.of(v, what);
     return v;
   };
-  // A dictionary is a list of members: [name, conversion, optional].
-  const hashed = [['hash', hash]], curve = [['namedCurve', text]], none = [];
-  const aesLength = [['length', short]];
-  const rsaGenerate = [['hash', hash], ['modulusLength', long], ['publicExponent', integer]];
-  const hkdf = [['hash', hash], ['info', bytes], ['salt', bytes]];
-  const pbkdf2 = [['hash', hash], ['iterations', long], ['salt', bytes]];
-  const hmac = [['hash', hash], ['length', long, true]];
+  // A dictionary is its name and its members: [name, conversion, optional].
+  const dictionary = (name, ...members) => ({ __proto__: null, name, members });
+  const none = dictionary('Algorithm');
+  const lengthOf = (name) => dictionary(name, ['length', short]), curveOf = (name) => dictionary(name, ['namedCurve', text]);
+  const hashed = (name) => dictionary(name, ['hash', hash]), hmacOf = (name) => dictionary(name, ['hash', hash], ['length', long, true]);
+  const agree = dictionary('EcdhKeyDeriveParams', ['public', key]);
+  const aesGenerate = lengthOf('AesKeyGenParams'), aesDerived = lengthOf('AesDerivedKeyParams'), hmacImport = hmacOf('HmacImportParams');
+  const curve = curveOf('EcKeyImportParams'), curveGenerate = curveOf('EcKeyGenParams'), rsaImport = hashed('RsaHashedImportParams');
+  const rsaGenerate = dictionary('RsaHashedKeyGenParams', ['hash', hash], ['modulusLength', long], ['publicExponent', integer]);
 
   const operations = {
     __proto__: null,
     digest: { __proto__: null, 'SHA-1': none, 'SHA-256': none, 'SHA-384': none, 'SHA-512': none, 'SHA3-256': none, 'SHA3-384': none, 'SHA3-512': none },
     encrypt: {
-      __proto__: null, 'RSA-OAEP': [['label', bytes, true]], 'AES-CTR': [['counter', bytes], ['length', octet]], 'AES-CBC': [['iv', bytes]],
-      'AES-GCM': [['additionalData', bytes, true], ['iv', bytes], ['tagLength', octet, true]],
+      __proto__: null, 'RSA-OAEP': dictionary('RsaOaepParams', ['label', bytes, true]),
+      'AES-CTR': dictionary('AesCtrParams', ['counter', bytes], ['length', octet]), 'AES-CBC': dictionary('AesCbcParams', ['iv', bytes]),
+      'AES-GCM': dictionary('AesGcmParams', ['additionalData', bytes, true], ['iv', bytes], ['tagLength', octet, true]),
     },
-    sign: { __proto__: null, 'RSASSA-PKCS1-v1_5': none, 'RSA-PSS': [['saltLength', long]], ECDSA: hashed, Ed25519: none, HMAC: none },
-    deriveBits: { __proto__: null, ECDH: [['public', key]], X25519: [['public', key]], HKDF: hkdf, PBKDF2: pbkdf2 },
+    sign: { __proto__: null, 'RSASSA-PKCS1-v1_5': none, 'RSA-PSS': dictionary('RsaPssParams', ['saltLength', long]), ECDSA: hashed('EcdsaParams'), Ed25519: none, HMAC: none },
+    deriveBits: {
+      __proto__: null, ECDH: agree, X25519: agree, HKDF: dictionary('HkdfParams', ['hash', hash], ['info', bytes], ['salt', bytes]),
+      PBKDF2: dictionary('Pbkdf2Params', ['hash', hash], ['iterations', long], ['salt', bytes]),
+    },
     wrapKey: { __proto__: null, 'AES-KW': none },
     generateKey: {
-      __proto__: null, 'RSASSA-PKCS1-v1_5': rsaGenerate, 'RSA-PSS': rsaGenerate, 'RSA-OAEP': rsaGenerate, ECDSA: curve, ECDH: curve, Ed25519: none, X25519: none,
-      'AES-CTR': aesLength, 'AES-CBC': aesLength, 'AES-GCM': aesLength, 'AES-KW': aesLength, HMAC: hmac,
+      __proto__: null, 'RSASSA-PKCS1-v1_5': rsaGenerate, 'RSA-PSS': rsaGenerate, 'RSA-OAEP': rsaGenerate, ECDSA: curveGenerate, ECDH: curveGenerate, Ed25519: none, X25519: none,
+      'AES-CTR': aesGenerate, 'AES-CBC': aesGenerate, 'AES-GCM': aesGenerate, 'AES-KW': aesGenerate, HMAC: hmacOf('HmacKeyGenParams'),
     },
     importKey: {
-      __proto__: null, 'RSASSA-PKCS1-v1_5': hashed, 'RSA-PSS': hashed, 'RSA-OAEP': hashed, ECDSA: curve, ECDH: curve, Ed25519: none, X25519: none,
-      'AES-CTR': none, 'AES-CBC': none, 'AES-GCM': none, 'AES-KW': none, HMAC: hmac, HKDF: none, PBKDF2: none,
+      __proto__: null, 'RSASSA-PKCS1-v1_5': rsaImport, 'RSA-PSS': rsaImport, 'RSA-OAEP': rsaImport, ECDSA: curve, ECDH: curve, Ed25519: none, X25519: none,
+      'AES-CTR': none, 'AES-CBC': none, 'AES-GCM': none, 'AES-KW': none, HMAC: hmacImport, HKDF: none, PBKDF2: none,
     },
-    length: { __proto__: null, 'AES-CTR': aesLength, 'AES-CBC': aesLength, 'AES-GCM': aesLength, 'AES-KW': aesLength, HMAC: hmac, HKDF: none, PBKDF2: none },
+    length: { __proto__: null, 'AES-CTR': aesDerived, 'AES-CBC': aesDerived, 'AES-GCM': aesDerived, 'AES-KW': aesDerived, HMAC: hmacImport, HKDF: none, PBKDF2: none },
   };
   operations.decrypt = operations.encrypt;
   operations.verify = operations.sign;
@@ -56,14 +71,15 @@
   crypto.normalise = (operation, algorithm) => {
     const object = internal.isObject(algorithm) ? algorithm : { __proto__: null, name: internal.text(algorithm) };
     const given = object.name;
-    if (given === undefined) throw new p.TypeError('Algorithm: name is missing');
+    const missing = (member, dictionary) => internal.nodeError(p.TypeError, 'ERR_MISSING_OPTION', `Failed to normalize algorithm: passed algorithm can not be converted to '${dictionary}' because '${member}' is required in '${dictionary}'.`);
+    if (given === undefined) throw missing('name', 'Algorithm');
     const table = operations[operation], name = find(table, internal.text(given));
     if (name === undefined) throw internal.domError('NotSupportedError', 'Unrecognized algorithm name');
-    const out = { __proto__: null, name }, members = table[name];
+    const out = { __proto__: null, name }, known = table[name], { members } = known;
     for (let i = 0; i < members.length; i++) {
       const m = members[i], v = object[m[0]];
-      if (v !== undefined) out[m[0]] = m[1](v, `Algorithm: ${m[0]}`);
-      else if (!m[2]) throw new p.TypeError(`Algorithm: ${m[0]} is missing`);
+      if (v !== undefined) out[m[0]] = m[1](v, `Failed to normalize algorithm: '${m[0]}' of '${known.name}' (passed algorithm)`);
+      else if (!m[2]) throw missing(m[0], known.name);
     }
     return out;
   };
@@ -86,15 +102,19 @@
   crypto.isPair = (name) => p.isArray(usages[name][0]);
   crypto.isRSA = (name) => p.startsWith(name, 'RSA');
   crypto.isAES = (name) => p.startsWith(name, 'AES');
-  crypto.checkUsages = (asked, allowed) => {
-    for (let i = 0; i < asked.length; i++) if (p.arrayIndexOf(allowed, asked[i]) < 0) throw internal.domError('SyntaxError', `The key cannot be used for ${asked[i]}`);
+  // checkUsages throws if a usage is not among those that are allowed. The articles of the message are Node's.
+  crypto.checkUsages = (asked, allowed, kind) => {
+    for (let i = 0; i < asked.length; i++) if (p.arrayIndexOf(allowed, asked[i]) < 0) throw internal.domError('SyntaxError', `Unsupported key usage for ${kind} key`);
   };
+  crypto.some = (usages, what) => { if (usages.length === 0) throw internal.domError('SyntaxError', `Usages cannot be empty when ${what} key.`); };
   const curves = ['P-256', 'P-384', 'P-521'];
   crypto.checkCurve = (name, curve) => {
     if (name !== 'ECDSA' && name !== 'ECDH') return name;
-    if (p.arrayIndexOf(curves, curve) < 0) throw internal.domError('NotSupportedError', `The curve ${curve} is not supported`);
+    if (p.arrayIndexOf(curves, curve) < 0) throw internal.domError('NotSupportedError', 'Unrecognized namedCurve');
     return curve;
   };
+  const secretKind = (name) => crypto.isAES(name) ? 'an AES' : name === 'HMAC' ? 'an HMAC' : `a ${name}`;
+  crypto.secretKind = secretKind;
   // kind returns the host's name for the kind of an asymmetric key.
   crypto.kind = (k) => crypto.isRSA(k.name) ? 'RSA' : k.curve;
   return internal;

@@ -367,7 +367,7 @@
         const head = platform && constructor === 'TextEncoder' ? '' : prefix(constructor, platform ? '' : tag, 'Object');
         if (fields?.defaultPrevented !== undefined) keys = []; // Node shows an event's attributes alone
         if (platform && internal.isParams(v)) items = params(internal.paramsOf(v));
-        else if (fields !== undefined) items = (c, d) => attributes(c, fields, d);
+        else if (fields !== undefined) items = (c, d) => attributes(c, fields, constructor === 'CryptoKey' ? 2 : d); // Node shows as much of one at any depth
         if (head === '[Object: null prototype] [Module] ' && !p.propertyIsEnumerable(v, toStringTag)) {
           open = '[Module: null prototype] {'; // of a bundle
           return members(ctx, v, depth, { __proto__: null, base, open, close, items, array, keys: p.arraySort(keys), kind, namespace: true });

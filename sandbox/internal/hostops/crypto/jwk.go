@@ -31,7 +31,10 @@ func cryptoFromRaw(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 }
 
 func rawPublic(kind string, raw []byte) (any, error) {
-	bad := hostops.Throwf("DataError", "the bytes are no public key of the kind %s", kind)
+	bad := errKeyData
+	if curves[kind] == nil {
+		bad = hostops.Throwf("DataError", "%s raw keys must be exactly 32-bytes", kind)
+	}
 	switch {
 	case curves[kind] != nil:
 		key, err := ecdsa.ParseUncompressedPublicKey(curves[kind], raw)
@@ -91,15 +94,13 @@ type jwk struct {
 	QI string `json:"qi,omitempty"`
 }
 
-var errJWK = hostops.Throw("DataError", "the JSON Web Key is not valid")
-
 // fields decodes members. None of them may be missing.
 func fields(members ...string) ([][]byte, error) {
 	out := make([][]byte, len(members))
 	for i, m := range members {
 		b, err := base64.RawURLEncoding.DecodeString(m)
 		if err != nil || len(b) == 0 {
-			return nil, errJWK
+			return nil, errKeyData
 		}
 		out[i] = b
 	}
@@ -115,7 +116,7 @@ func cryptoFromJWK(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		return 0, err
 	}
 	if !ok || json.Unmarshal([]byte(text), &k) != nil {
-		return 0, errJWK
+		return 0, errKeyData
 	}
 	kind := kindArg(c, a[0])
 	var key any
@@ -144,23 +145,23 @@ func (k *jwk) ec(kind string) (any, error) {
 	b, err := fields(k.X, k.Y)
 	size := (curves[kind].Params().BitSize + 7) / 8
 	if err != nil || len(b[0]) != size || len(b[1]) != size {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	point := append(append([]byte{4}, b[0]...), b[1]...)
 	public, err := ecdsa.ParseUncompressedPublicKey(curves[kind], point)
 	if err != nil {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	if k.D == "" {
 		return public, nil
 	}
 	d, err := fields(k.D)
 	if err != nil || len(d[0]) != size {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	key, err := ecdsa.ParseRawPrivateKey(curves[kind], d[0])
 	if err != nil || !key.PublicKey.Equal(public) {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	return key, nil
 }
@@ -168,25 +169,25 @@ func (k *jwk) ec(kind string) (any, error) {
 func (k *jwk) okp(kind string) (any, error) {
 	x, err := fields(k.X)
 	if err != nil || len(x[0]) != 32 {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	if k.D == "" {
 		return rawPublic(kind, x[0])
 	}
 	d, err := fields(k.D)
 	if err != nil || len(d[0]) != 32 {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	if kind == "Ed25519" {
 		key := ed25519.NewKeyFromSeed(d[0])
 		if !bytes.Equal(key[32:], x[0]) {
-			return nil, errJWK
+			return nil, errKeyData
 		}
 		return key, nil
 	}
 	key, err := ecdh.X25519().NewPrivateKey(d[0])
 	if err != nil || !bytes.Equal(key.PublicKey().Bytes(), x[0]) {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	return key, nil
 }
@@ -201,7 +202,7 @@ func (k *jwk) rsa() (any, error) {
 	}
 	e := new(big.Int).SetBytes(b[1])
 	if !e.IsInt64() || e.Int64() < 3 || e.Int64() > 1<<31-1 {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	public := rsa.PublicKey{N: new(big.Int).SetBytes(b[0]), E: int(e.Int64())}
 	if k.D == "" {
@@ -220,7 +221,7 @@ func (k *jwk) rsa() (any, error) {
 	key.Precompute()
 	c := key.Precomputed
 	if key.Validate() != nil || c.Dp == nil || c.Dp.Cmp(n[3]) != 0 || c.Dq.Cmp(n[4]) != 0 || c.Qinv.Cmp(n[5]) != 0 {
-		return nil, errJWK
+		return nil, errKeyData
 	}
 	return key, nil
 }

@@ -36,6 +36,20 @@ const (
 
 var errRSASize = hostops.Throwf("NotSupportedError", "RSA keys have %d to %d bits here", minRSABits, maxRSABits)
 
+// errKeyData reports that bytes are no key. Its words are Node's, like those of checkKind.
+var errKeyData = hostops.Throw("DataError", "Invalid keyData")
+
+// checkKind returns an error if a key is not of the wanted kind.
+func checkKind(kind, wanted string) error {
+	switch {
+	case kind == wanted:
+		return nil
+	case curves[kind] != nil && curves[wanted] != nil:
+		return hostops.Throw("DataError", "Named curve mismatch")
+	}
+	return hostops.Throw("DataError", "Invalid key type")
+}
+
 // privateKey parses PKCS #8 and checks that it holds a key of a kind: *ecdsa.PrivateKey, ed25519.PrivateKey,
 // *ecdh.PrivateKey (X25519) or *rsa.PrivateKey.
 func privateKey(c *hostops.Call, kind string, der []byte) (any, error) {
@@ -47,10 +61,10 @@ func privateKey(c *hostops.Call, kind string, der []byte) (any, error) {
 	}
 	key, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
-		return nil, hostops.Throwf("DataError", "the key is not a valid PKCS #8 private key")
+		return nil, errKeyData
 	}
-	if kindOf(key) != kind {
-		return nil, hostops.Throwf("DataError", "the key is of another kind than %s", kind)
+	if err := checkKind(kindOf(key), kind); err != nil {
+		return nil, err
 	}
 	return key, checkSize(key)
 }
@@ -62,10 +76,10 @@ func publicKey(c *hostops.Call, kind string, der []byte) (any, error) {
 	}
 	key, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
-		return nil, hostops.Throwf("DataError", "the key is not a valid SubjectPublicKeyInfo")
+		return nil, errKeyData
 	}
-	if kindOf(key) != kind {
-		return nil, hostops.Throwf("DataError", "the key is of another kind than %s", kind)
+	if err := checkKind(kindOf(key), kind); err != nil {
+		return nil, err
 	}
 	return key, checkSize(key)
 }
