@@ -4,9 +4,9 @@
   const { p } = internal;
   const { EventTarget, Event } = globalThis;
   const states = new p.WeakMap();
-  const of = (s) => {
+  const of = (s, argument) => {
     const state = internal.isObject(s) ? p.weakMapGet(states, s) : undefined;
-    if (state === undefined) throw new p.TypeError('not an AbortSignal');
+    if (state === undefined) throw argument === undefined ? internal.wrongThis('AbortSignal') : internal.nodeWrongType(argument, 'an instance of AbortSignal', s);
     return state;
   };
 
@@ -112,7 +112,7 @@
       const signal = new AbortSignal(internal.key);
       return { __proto__: null, signal, abort: (reason) => { abort(signal, reason); } };
     },
-    check: (s) => { of(s); },
+    check: (s, argument) => { of(s, argument); },
     is: (s) => internal.isObject(s) && p.weakMapHas(states, s),
     any,
     aborted: (s) => of(s).aborted,

@@ -59,10 +59,13 @@
 
   class Blob {
     constructor(blobParts = undefined, options = undefined) {
+      if (blobParts !== undefined && (!internal.isObject(blobParts) || typeof blobParts[internal.symbols.iterator] !== 'function')) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `The "sources" argument must be a sequence.${internal.nodeKind(blobParts)}`);
       const parts = blobParts === undefined ? [] : internal.sequence(blobParts, part, 'Blob: the parts');
-      const o = internal.dictionary(options, 'Blob: the options');
+      if (options !== undefined && options !== null && !internal.isObject(options)) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `The "options" argument must be a dictionary.${internal.nodeKind(options)}`);
+      const o = options ?? {};
       let { endings } = o;
-      endings = endings === undefined ? 'transparent' : internal.oneOf(endings, ['transparent', 'native'], 'endings');
+      endings = endings === undefined ? 'transparent' : internal.text(endings);
+      if (endings !== 'transparent' && endings !== 'native') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_VALUE', `The property 'options.endings' is invalid. Received '${endings}'`);
       const { type } = o;
       const kind = type === undefined ? '' : typeOf(type);
       for (let i = 0; i < parts.length; i++) {

@@ -144,7 +144,7 @@
     return e;
   };
   const copyBuffer = (v) => {
-    if (p.bufferDetached(v)) throw cannot('A detached ArrayBuffer');
+    if (p.bufferDetached(v)) throw cannot('An ArrayBuffer is detached and');
     const n = p.bufferLength(v);
     const copy = p.bufferResizable(v) ? new p.ArrayBuffer(n, { __proto__: null, maxByteLength: p.bufferMaxLength(v) }) : new p.ArrayBuffer(n);
     p.typedSet(new p.Uint8Array(copy), new p.Uint8Array(v));
@@ -247,12 +247,15 @@
   internal.clone = (v) => write(read(v, newMemory(false)));
   define(globalThis, 'structuredClone', function structuredClone(value, options = undefined) {
     if (arguments.length === 0) throw internal.nodeError(p.TypeError, 'ERR_MISSING_ARGS', 'The value argument must be specified');
-    const { transfer } = internal.dictionary(options, 'structuredClone: the options');
+    if (options !== undefined && options !== null && !internal.isObject(options)) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', 'The options argument must be either an object or undefined');
+    const transfer = options?.transfer;
+    if (transfer !== undefined && !internal.isObject(transfer)) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', 'Optional transferList argument must be an iterable');
     const list = transfer === undefined ? [] : internal.sequence(transfer, (o) => o, 'structuredClone: transfer');
+    for (let i = 0; i < list.length; i++) if (!internal.isObject(list[i])) throw internal.nodeError(p.TypeError, 'ERR_INVALID_TRANSFER_OBJECT', 'Found invalid object in transferList');
     const memory = newMemory(list.length > 0), records = [];
     for (let i = 0; i < list.length; i++) {
       if (!internal.isBuffer(list[i])) throw cannot('A value in the transfer list');
-      if (p.mapHas(memory.records, list[i])) throw cannot('A value that is in the transfer list twice');
+      if (p.mapHas(memory.records, list[i])) throw internal.domError('DataCloneError', 'Transfer list contains duplicate ArrayBuffer');
       const r = { __proto__: null, make: (copy) => copy, data: undefined, value: undefined, made: false, fill: undefined };
       p.mapSet(memory.records, list[i], r);
       p.arrayPush(records, r);

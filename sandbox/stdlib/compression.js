@@ -6,9 +6,9 @@
   const { streams } = internal;
   const formats = ['brotli', 'deflate', 'deflate-raw', 'gzip'];
 
-  const formatOf = (v, what) => {
+  const formatOf = (v) => {
     const format = internal.text(v);
-    if (p.arrayIndexOf(formats, format) < 0) throw new p.TypeError(`${what}: ${format} is not a supported compression format`);
+    if (p.arrayIndexOf(formats, format) < 0) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'format' is invalid. Received ${internal.inspect(v)}`);
     return format;
   };
   const bufferOf = (chunk) => internal.bufferOf(internal.copy(chunk, 'the chunk'));
@@ -17,8 +17,7 @@
   internal.expose(class CompressionStream {
     #t;
     constructor(format) {
-      internal.need(arguments.length, 1, 'CompressionStream');
-      const kind = formatOf(format, 'CompressionStream');
+      const kind = formatOf(format);
       let id = 0; // opened with the first chunk
       const write = (buffer, last, put) => {
         if (id === 0) id = internal.sync('zip.open', kind);
@@ -27,15 +26,18 @@
       };
       this.#t = streams.transformer((chunk, put) => { write(bufferOf(chunk), 0, put); }, (put) => { write(nothing(), 1, put); }, () => { internal.sync('zip.drop', 1, id); });
     }
-    get readable() { return this.#t.readable; }
-    get writable() { return this.#t.writable; }
+    static #of(o) {
+      if (!internal.isObject(o) || !(#t in o)) throw internal.wrongThis('CompressionStream');
+      return o.#t;
+    }
+    get readable() { return CompressionStream.#of(this).readable; }
+    get writable() { return CompressionStream.#of(this).writable; }
   });
 
   internal.expose(class DecompressionStream {
     #t;
     constructor(format) {
-      internal.need(arguments.length, 1, 'DecompressionStream');
-      const kind = formatOf(format, 'DecompressionStream');
+      const kind = formatOf(format);
       let id = 0;
       const step = (buffer, last, put) => {
         if (id === 0) id = internal.sync('unzip.open', kind);
@@ -46,8 +48,12 @@
         if (p.bufferLength(buffer) > 0) step(buffer, 0, put);
       }, (put) => { step(nothing(), 1, put); }, () => { internal.sync('zip.drop', 0, id); });
     }
-    get readable() { return this.#t.readable; }
-    get writable() { return this.#t.writable; }
+    static #of(o) {
+      if (!internal.isObject(o) || !(#t in o)) throw internal.wrongThis('DecompressionStream');
+      return o.#t;
+    }
+    get readable() { return DecompressionStream.#of(this).readable; }
+    get writable() { return DecompressionStream.#of(this).writable; }
   });
   return internal;
 }

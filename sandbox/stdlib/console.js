@@ -81,7 +81,7 @@
       },
       groupEnd() { indent = p.slice(indent, 0, indent.length - step.length); },
       table(tabularData = undefined, properties = undefined) {
-        if (properties !== undefined && !p.isArray(properties)) throw new p.TypeError('The "properties" argument must be an instance of Array');
+        if (properties !== undefined && !p.isArray(properties)) throw internal.nodeWrongType('properties', 'an instance of Array', properties);
         if (tabularData === null || typeof tabularData !== 'object') print(LOG, [tabularData]);
         else write(LOG, inspecting.table(tabularData, properties));
       },

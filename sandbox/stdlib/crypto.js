@@ -12,7 +12,7 @@
     if (k === undefined) throw what === undefined ? wrongThis('CryptoKey') : internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `${what} is not of type CryptoKey.`);
     return k;
   };
-  const wrongThis = crypto.wrongThis = (name) => internal.nodeError(p.TypeError, 'ERR_INVALID_THIS', `Value of "this" must be of type ${name}`);
+  const { wrongThis } = internal;
   // need throws if a method of an interface received fewer arguments than it requires.
   const need = crypto.need = (got, want, method, name) => {
     if (got < want) throw internal.nodeError(p.TypeError, 'ERR_MISSING_ARGS', `Failed to execute '${method}' on '${name}': ${want} argument${want > 1 ? 's' : ''} required, but only ${got} present.`);

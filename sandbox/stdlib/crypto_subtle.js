@@ -109,7 +109,7 @@
   // later runs the work of a method and returns a promise. Whatever throws rejects the promise.
   const later = (self, got, want, name, work) => {
     try {
-      if (!isSubtle(self)) throw crypto.wrongThis('SubtleCrypto');
+      if (!isSubtle(self)) throw internal.wrongThis('SubtleCrypto');
       crypto.need(got, want, name, 'SubtleCrypto');
       return p.promiseResolve(work());
     } catch (e) { return p.promiseReject(e); }

@@ -31,17 +31,18 @@
 
   internal.expose(class TextEncoder {
     #brand;
+    static #check(o) { if (!internal.isObject(o) || !(#brand in o)) throw internal.wrongThis('TextEncoder'); }
     get encoding() {
-      this.#brand;
+      TextEncoder.#check(this);
       return 'utf-8';
     }
     encode(input = '') {
-      this.#brand;
+      TextEncoder.#check(this);
       return encode(internal.text(input));
     }
     encodeInto(source, destination) {
-      this.#brand;
-      internal.need(arguments.length, 2, 'TextEncoder.encodeInto');
+      TextEncoder.#check(this);
+      if (arguments.length === 0) throw internal.nodeWrongType('src', 'of type string', source);
       source = internal.text(source);
       if (!p.isView(destination) || p.typedTag(destination) !== 'Uint8Array') throw internal.nodeWrongType('dest', 'an instance of Uint8Array', destination);
       const room = p.typedLength(destination);
@@ -67,16 +68,23 @@
       try {
         this.#encoding = internal.sync('text.label', label);
       } catch { throw internal.nodeError(p.RangeError, 'ERR_ENCODING_NOT_SUPPORTED', `The "${label}" encoding is not supported`); }
-      options = internal.dictionary(options, 'TextDecoder: the second argument');
+      options = internal.dictionary(options, 'TextDecoder: the second argument', 'options');
       const { fatal, ignoreBOM } = options;
       this.#flags = (fatal ? FATAL : 0) | (ignoreBOM ? KEEP_BOM : 0);
     }
-    get encoding() { return this.#encoding; }
-    get fatal() { return (this.#flags & FATAL) !== 0; }
-    get ignoreBOM() { return (this.#flags & KEEP_BOM) !== 0; }
+    static #of(o) {
+      if (!internal.isObject(o) || !(#flags in o)) throw internal.wrongThis('TextDecoder');
+      return o.#flags;
+    }
+    get encoding() {
+      TextDecoder.#of(this);
+      return this.#encoding;
+    }
+    get fatal() { return (TextDecoder.#of(this) & FATAL) !== 0; }
+    get ignoreBOM() { return (TextDecoder.#of(this) & KEEP_BOM) !== 0; }
     decode(input = undefined, options = undefined) {
-      const flags = this.#flags;
-      const stream = !!internal.dictionary(options, 'TextDecoder.decode: the second argument').stream;
+      const flags = TextDecoder.#of(this);
+      const stream = !!internal.dictionary(options, 'TextDecoder.decode: the second argument', 'options').stream;
       if (input !== undefined && !internal.isBufferSource(input) && !internal.isShared(input)) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', 'The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.');
       const bytes = input === undefined ? new p.Uint8Array(0) : internal.bytes(input, 'TextDecoder.decode: the input', true);
       const state = this.#state;

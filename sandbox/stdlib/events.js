@@ -3,9 +3,9 @@
   'use strict';
   const { p, define } = internal;
   const state = new p.WeakMap(); // event → its dispatch state
-  const of = (e) => {
+  const of = (e, argument = false) => {
     const s = internal.isObject(e) ? p.weakMapGet(state, e) : undefined;
-    if (s === undefined) throw internal.nodeWrongType('event', 'an instance of Event', e);
+    if (s === undefined) throw argument ? internal.nodeWrongType('event', 'an instance of Event', e) : internal.wrongThis('Event');
     return s;
   };
   const trusted = function () { return of(this).trusted; };
@@ -15,7 +15,7 @@
     constructor(type, init = undefined) {
       internal.need(arguments.length, 1, 'Event', ['type']);
       const name = internal.text(type);
-      init = internal.dictionary(init, 'Event: the second argument');
+      init = internal.dictionary(init, 'Event: the second argument', 'options');
       const bubbles = !!init.bubbles, cancelable = !!init.cancelable, composed = !!init.composed;
       p.weakMapSet(state, this, { __proto__: null, type: name, bubbles, cancelable, composed, trusted: false, target: null, current: null, phase: 0,
         canceled: false, passive: false, stop: false, stopNow: false, dispatching: false, time: -1 });
@@ -71,7 +71,7 @@
     constructor(type, init = undefined) {
       internal.need(arguments.length, 1, 'CustomEvent', ['type']);
       super(type, init);
-      const { detail = null } = internal.dictionary(init, 'CustomEvent: the second argument');
+      const { detail = null } = internal.dictionary(init, 'CustomEvent: the second argument', 'options');
       this.#detail = detail;
     }
     get detail() { return this.#detail; }
@@ -110,7 +110,7 @@
     // The methods of the global object may be called without a receiver.
     const target = self === undefined || self === null ? globalThis : self;
     const list = internal.isObject(target) ? p.weakMapGet(targets, target) : undefined;
-    if (list === undefined) throw new p.TypeError('not an EventTarget');
+    if (list === undefined) throw internal.wrongThis('EventTarget');
     return list;
   };
   const captureOf = (options) => internal.isObject(options) ? !!options.capture : !!options;
@@ -134,7 +134,7 @@
         once = !!options.once;
         passive = !!options.passive;
         signal = options.signal;
-        if (signal !== undefined) internal.abort.check(signal);
+        if (signal !== undefined) internal.abort.check(signal, 'options.signal');
       }
       if (callback === null || callback === undefined) return;
       if (!internal.isObject(callback)) throw internal.nodeWrongType('listener', 'an instance of EventListener', callback);
@@ -156,8 +156,8 @@
     }
     dispatchEvent(event) {
       internal.need(arguments.length, 1, 'EventTarget.dispatchEvent', ['event']);
-      const list = listenersOf(this), s = of(event);
-      if (s.dispatching) throw internal.domError('InvalidStateError', 'the event is being dispatched already');
+      const list = listenersOf(this), s = of(event, true);
+      if (s.dispatching) throw internal.domError('InvalidStateError', `The event "${s.type}" is already being dispatched`);
       s.trusted = false;
       return dispatch(this ?? globalThis, list, event, s);
     }

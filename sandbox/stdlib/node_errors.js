@@ -19,6 +19,9 @@
     return e;
   };
 
+  // wrongThis is the error of a member that is read from, or called on, another object than one of its class.
+  internal.wrongThis = (name) => internal.nodeError(p.TypeError, 'ERR_INVALID_THIS', `Value of "this" must be of type ${name}`);
+
   // nodeKind says which value came instead of the one that is wanted.
   const kind = internal.nodeKind = (v) => {
     if (v === null || v === undefined) return ` Received ${v}`;

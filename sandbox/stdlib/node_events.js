@@ -331,11 +331,15 @@
         super(typeof options === 'object' ? options : undefined);
         this.#resource = new EventEmitterReferencingAsyncResource(this, name, given);
       }
-      emit(type, ...args) { return this.#resource.runInAsyncScope(super.emit, this, type, ...args); }
-      emitDestroy() { this.#resource.emitDestroy(); }
-      get asyncId() { return this.#resource.asyncId(); }
-      get triggerAsyncId() { return this.#resource.triggerAsyncId(); }
-      get asyncResource() { return this.#resource; }
+      static #of(o) {
+        if (o === null || typeof o !== 'object' || !(#resource in o)) throw internal.wrongThis('EventEmitterAsyncResource');
+        return o.#resource;
+      }
+      emit(type, ...args) { return EventEmitterAsyncResource.#of(this).runInAsyncScope(super.emit, this, type, ...args); }
+      emitDestroy() { EventEmitterAsyncResource.#of(this).emitDestroy(); }
+      get asyncId() { return EventEmitterAsyncResource.#of(this).asyncId(); }
+      get triggerAsyncId() { return EventEmitterAsyncResource.#of(this).triggerAsyncId(); }
+      get asyncResource() { return EventEmitterAsyncResource.#of(this); }
     };
   })(), undefined);
   const { prototype } = EventEmitter;

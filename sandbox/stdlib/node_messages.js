@@ -20,6 +20,7 @@
     static { entangle = (a, b) => { a.#other = b; b.#other = a; }; }
     constructor(key) { super(); internal.illegal(key); }
     postMessage(message, options) {
+      if (arguments.length === 0) throw internal.nodeError(TypeError, 'ERR_MISSING_ARGS', 'Not enough arguments to MessagePort.postMessage');
       const copy = structuredClone(message, Array.isArray(options) ? { transfer: options } : options);
       const to = this.#other;
       if (to === undefined || to.#closed) return;

@@ -26,15 +26,19 @@
     toJSON() { return { name: this.#name, entryType: this.#type, startTime: this.#start, duration: this.#duration }; }
   }
   internal.expose(PerformanceEntry);
+  const invalidTime = (v) => internal.nodeError(p.TypeError, 'ERR_PERFORMANCE_INVALID_TIMESTAMP', `${v} is not a valid timestamp`);
+  const invalidMeasure = (message) => internal.nodeError(p.TypeError, 'ERR_PERFORMANCE_MEASURE_INVALID_OPTIONS', message);
+  const milestones = ['nodeStart', 'v8Start', 'environment', 'loopStart', 'loopExit', 'bootstrapComplete']; // no mark may have these names
   const detailOf = (options) => options.detail === undefined || options.detail === null ? null : internal.clone(options.detail);
   const PerformanceMark = internal.expose(class PerformanceMark extends PerformanceEntry {
     #detail;
     constructor(name, options = undefined) {
-      internal.need(arguments.length, 1, 'PerformanceMark');
+      internal.need(arguments.length, 1, 'PerformanceMark', ['name']);
       name = internal.text(name);
-      const init = internal.dictionary(options, 'PerformanceMark: the second argument');
+      if (p.arrayIndexOf(milestones, name) >= 0) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_VALUE', `The argument 'name' is invalid. Received '${name}'`);
+      const init = internal.dictionary(options, 'PerformanceMark: the second argument', 'options');
       const at = init.startTime === undefined ? internal.now() : +init.startTime;
-      if (!(at >= 0)) throw new p.TypeError('PerformanceMark: startTime is negative');
+      if (!(at >= 0)) throw invalidTime(at);
       super(internal.key, name, 'mark', at, 0);
       this.#detail = detailOf(init);
     }
@@ -63,7 +67,7 @@
   };
   const timeOf = (mark) => {
     if (typeof mark === 'number') {
-      if (!(mark >= 0)) throw new p.TypeError('a time is negative');
+      if (!(mark >= 0)) throw invalidTime(mark);
       return mark;
     }
     const name = internal.text(mark);
@@ -87,16 +91,17 @@
       return timeOrigin();
     }
     mark(name, options = undefined) {
-      internal.need(arguments.length, 1, 'Performance.mark');
+      internal.need(arguments.length, 1, 'Performance.mark', ['name']);
       return keep(new PerformanceMark(name, options));
     }
     measure(name, startOrOptions = undefined, endMark = undefined) {
-      internal.need(arguments.length, 1, 'Performance.measure');
+      internal.need(arguments.length, 1, 'Performance.measure', ['name']);
       name = internal.text(name);
       const options = internal.isObject(startOrOptions) ? startOrOptions : { __proto__: null, start: startOrOptions };
       const { start, duration } = options;
       let { end } = options;
-      if (internal.isObject(startOrOptions) && endMark !== undefined) throw new p.TypeError('Performance.measure: both options and an end');
+      if (internal.isObject(startOrOptions) && endMark !== undefined) throw invalidMeasure('endMark must not be specified');
+      if (internal.isObject(startOrOptions) && start !== undefined && end !== undefined && duration !== undefined) throw invalidMeasure('Must not have options.start, options.end, and options.duration specified');
       end ??= endMark;
       const to = end !== undefined ? timeOf(end) : start !== undefined && duration !== undefined ? timeOf(start) + +duration : internal.now();
       const from = start !== undefined ? timeOf(start) : duration !== undefined ? to - +duration : 0;
@@ -106,12 +111,12 @@
     clearMeasures(name = undefined) { clear('measure', name); }
     getEntries() { return select(() => true); }
     getEntriesByName(name, type = undefined) {
-      internal.need(arguments.length, 1, 'Performance.getEntriesByName');
+      internal.need(arguments.length, 1, 'Performance.getEntriesByName', ['name']);
       name = internal.text(name);
       return select((e) => e.name === name && (type === undefined || e.entryType === type));
     }
     getEntriesByType(type) {
-      internal.need(arguments.length, 1, 'Performance.getEntriesByType');
+      internal.need(arguments.length, 1, 'Performance.getEntriesByType', ['type']);
       type = internal.text(type);
       return select((e) => e.entryType === type);
     }

@@ -78,7 +78,7 @@
   streams.highWaterMark = (strategy, otherwise) => {
     if (strategy.highWaterMark === undefined) return otherwise;
     const mark = strategy.highWaterMark;
-    if (mark !== mark || mark < 0) throw new p.RangeError('highWaterMark is not a number of at least 0');
+    if (mark !== mark || mark < 0) throw internal.nodeError(p.RangeError, 'ERR_INVALID_ARG_VALUE', `The property 'strategy.highWaterMark' is invalid. Received ${internal.inspect(mark)}`);
     return mark;
   };
   // strategy reads the members of a queuing strategy in alphabetical order.

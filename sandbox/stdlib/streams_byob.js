@@ -44,7 +44,7 @@
     #r;
     constructor(stream) {
       internal.need(arguments.length, 1, 'ReadableStreamBYOBReader');
-      const s = streams.readableOf(stream);
+      const s = streams.readableOf(stream, 'stream');
       if (s.reader !== undefined) throw streams.invalid('ReadableStream is locked');
       if (!s.controller.byte) throw new p.TypeError('the stream is not a byte stream');
       this.#r = streams.lock(s, this, true);

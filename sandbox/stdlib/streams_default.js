@@ -148,7 +148,7 @@
       streams.setUp(s, begin, onPull, onCancel, mark, measure);
       return;
     }
-    if (internal.text(type) !== 'bytes') throw new p.TypeError(`${internal.text(type)} is not a type of stream`);
+    if (internal.text(type) !== 'bytes') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_VALUE', `The property 'source.type' is invalid. Received ${internal.inspect(type)}`);
     if (strategy.size !== undefined) throw new p.RangeError('a byte stream has no size function');
     const mark = streams.highWaterMark(strategy, 0);
     if (autoAllocate === 0) throw new p.TypeError('autoAllocateChunkSize is 0');

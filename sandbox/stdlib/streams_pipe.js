@@ -10,7 +10,7 @@
     const o = internal.dictionary(options, 'the options of a pipe');
     const preventAbort = !!o.preventAbort, preventCancel = !!o.preventCancel, preventClose = !!o.preventClose;
     const { signal } = o;
-    if (signal !== undefined) internal.abort.check(signal);
+    if (signal !== undefined) internal.abort.check(signal, 'options.signal');
     return { __proto__: null, preventAbort, preventCancel, preventClose, signal };
   };
 
@@ -173,13 +173,13 @@
   // from returns a stream over an iterable. It looks up the iterator method as the language does.
   streams.from = (iterable) => {
     let method, sync = false;
-    if (!internal.isObject(iterable) && typeof iterable !== 'string') throw new p.TypeError('ReadableStream.from: the argument is not iterable');
+    if (!internal.isObject(iterable) && typeof iterable !== 'string') throw internal.nodeError(p.TypeError, 'ERR_ARG_NOT_ITERABLE', `${internal.inspect(iterable)} must be iterable`);
     method = iterable[asyncIterator];
     if (method === undefined || method === null) {
       method = iterable[iterator];
       sync = true;
     }
-    if (typeof method !== 'function') throw new p.TypeError('ReadableStream.from: the argument is not iterable');
+    if (typeof method !== 'function') throw internal.nodeError(p.TypeError, 'ERR_ARG_NOT_ITERABLE', `${internal.inspect(iterable)} must be iterable`);
     const it = p.apply(method, iterable, []);
     if (!internal.isObject(it)) throw new p.TypeError('ReadableStream.from: the iterator is not an object');
     const { next } = it;

@@ -20,8 +20,8 @@
       streams.setUpFrom(s, source, how);
     }
     static {
-      stateOf = (o) => {
-        if (!internal.isObject(o) || !(#s in o)) throw new p.TypeError('not a ReadableStream');
+      stateOf = (o, argument) => {
+        if (!internal.isObject(o) || !(#s in o)) throw argument === undefined ? internal.wrongThis('ReadableStream') : internal.nodeWrongType(argument, 'an instance of ReadableStream', o);
         return o.#s;
       };
     }
@@ -41,7 +41,7 @@
       const s = stateOf(this);
       const { mode } = internal.dictionary(options, 'ReadableStream.getReader: the options');
       if (mode === undefined) return new ReadableStreamDefaultReader(this);
-      if (internal.text(mode) !== 'byob') throw new p.TypeError(`ReadableStream.getReader: ${internal.text(mode)} is not a mode`);
+      if (internal.text(mode) !== 'byob') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_VALUE', `The property 'options.mode' is invalid. Received ${internal.inspect(mode)}`);
       return streams.byobReader(s);
     }
     pipeThrough(transform, options = undefined) {
@@ -50,10 +50,10 @@
       if (!internal.isObject(transform)) throw new p.TypeError('ReadableStream.pipeThrough: the argument is not an object');
       const { readable } = transform;
       if (readable === undefined) throw new p.TypeError('ReadableStream.pipeThrough: readable is missing');
-      stateOf(readable);
+      stateOf(readable, 'transform.readable');
       const { writable } = transform;
       if (writable === undefined) throw new p.TypeError('ReadableStream.pipeThrough: writable is missing');
-      const w = streams.writableOf(writable);
+      const w = streams.writableOf(writable, 'transform.writable');
       const how = streams.pipeOptions(options);
       if (s.reader !== undefined) throw streams.invalid('The ReadableStream is locked');
       if (w.writer !== undefined) throw streams.invalid('The WritableStream is locked');
@@ -64,7 +64,7 @@
       try {
         const s = stateOf(this);
         internal.need(arguments.length, 1, 'ReadableStream.pipeTo');
-        const w = streams.writableOf(destination);
+        const w = streams.writableOf(destination, 'transform.writable');
         const how = streams.pipeOptions(options);
         if (s.reader !== undefined) throw streams.invalid('The ReadableStream is locked');
         if (w.writer !== undefined) throw streams.invalid('The WritableStream is locked');
@@ -89,7 +89,7 @@
     s.object = new ReadableStream(internal.key, s);
     return s;
   };
-  streams.readableOf = (o) => stateOf(o);
+  streams.readableOf = (o, argument) => stateOf(o, argument);
   streams.isReadable = (o) => {
     try { return stateOf(o) !== undefined; } catch { return false; }
   };
@@ -182,11 +182,11 @@
     #r;
     constructor(stream) {
       internal.need(arguments.length, 1, 'ReadableStreamDefaultReader');
-      this.#r = streams.lock(stateOf(stream), this, false);
+      this.#r = streams.lock(stateOf(stream, 'stream'), this, false);
     }
     static {
       readerOf = (o) => {
-        if (!internal.isObject(o) || !(#r in o)) throw new p.TypeError('not a ReadableStreamDefaultReader');
+        if (!internal.isObject(o) || !(#r in o)) throw internal.wrongThis('ReadableStreamDefaultReader');
         return o.#r;
       };
     }

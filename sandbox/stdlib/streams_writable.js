@@ -29,8 +29,8 @@
         abort === undefined ? settled : (reason) => streams.call(abort, sink, [reason]), mark, measure);
     }
     static {
-      stateOf = (o) => {
-        if (!internal.isObject(o) || !(#s in o)) throw new p.TypeError('not a WritableStream');
+      stateOf = (o, argument) => {
+        if (!internal.isObject(o) || !(#s in o)) throw argument === undefined ? internal.wrongThis('WritableStream') : internal.nodeWrongType(argument, 'an instance of WritableStream', o);
         return o.#s;
       };
     }
@@ -61,7 +61,7 @@
     s.object = new WritableStream(internal.key, s);
     return s;
   };
-  streams.writableOf = (o) => stateOf(o);
+  streams.writableOf = (o, argument) => stateOf(o, argument);
 
   const closing = (s) => s.closeRequest !== null || s.closeInFlight !== null;
   const abort = (s, reason) => {
@@ -257,11 +257,11 @@
     #w;
     constructor(stream) {
       internal.need(arguments.length, 1, 'WritableStreamDefaultWriter');
-      this.#w = lock(stateOf(stream));
+      this.#w = lock(stateOf(stream, 'stream'));
     }
     static {
       writerOf = (o) => {
-        if (!internal.isObject(o) || !(#w in o)) throw new p.TypeError('not a WritableStreamDefaultWriter');
+        if (!internal.isObject(o) || !(#w in o)) throw internal.wrongThis('WritableStreamDefaultWriter');
         return o.#w;
       };
     }

@@ -106,8 +106,10 @@
 
   // dictionary returns the object from which to read a dictionary's members.
   const none = p.freeze({ __proto__: null });
-  internal.dictionary = (v, what) => {
+  // argument is its name in Node's message.
+  internal.dictionary = (v, what, argument) => {
     if (v === undefined || v === null) return none;
+    if (!isObject(v) && argument !== undefined) throw internal.nodeWrongType(argument, 'of type object', v);
     if (!isObject(v)) throw new p.TypeError(`${what} is not an object`);
     return v;
   };
@@ -165,10 +167,12 @@
     : new p.TypeError(`${what} constructor: expected name/value pair to be length 2, found ${length}.`);
   // pairs converts the init argument of Headers, URLSearchParams and FormData: a sequence of pairs, or a record.
   internal.pairs = (v, name, value, what) => {
-    const method = v[iterator];
+    const method = v[iterator], params = what === 'URLSearchParams';
     if (method === undefined || method === null) return internal.record(v, name, value);
+    if (params && typeof method !== 'function') throw internal.nodeError(p.TypeError, 'ERR_ARG_NOT_ITERABLE', 'Query pairs must be iterable');
     const out = [];
     internal.sequence(v, (pair) => {
+      if (params && (!isObject(pair) || typeof pair[iterator] !== 'function')) throw wrongPair(what, 0);
       const items = internal.sequence(pair, (x) => x, `${what}: a pair`);
       if (items.length !== 2) throw wrongPair(what, items.length);
       p.arrayPush(out, name(items[0]));
