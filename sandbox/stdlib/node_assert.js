@@ -66,12 +66,12 @@
   };
   const sameMap = (a, b, strict, seen) => {
     if (a.size !== b.size) return false;
-    const rest = [...b].filter(([k]) => !a.has(k));
+    // Loosely, a key with another value may be the equal of a key of another type.
+    const same = (k) => a.has(k) && b.has(k) && deepEqual(a.get(k), b.get(k), strict, seen);
+    const rest = [...b].filter(([k]) => !a.has(k) || !strict && !same(k));
     for (const [k, v] of a) {
-      if (b.has(k)) {
-        if (!deepEqual(v, b.get(k), strict, seen)) return false;
-        continue;
-      }
+      if (same(k)) continue;
+      if (strict && b.has(k)) return false;
       const i = rest.findIndex(([l, w]) => deepEqual(k, l, strict, seen) && deepEqual(v, w, strict, seen));
       if (i < 0) return false;
       rest.splice(i, 1);
