@@ -48,6 +48,10 @@ func TestWebPlatform(t *testing.T) {
 		{"String(new Date(0))", `"Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)"`},
 		{"Intl.NumberFormat.supportedLocalesOf(['xx', 'de'])", `["de"]`},
 		{"try { structuredClone(() => 1) } catch (e) { return e.message }", `"() => 1 could not be cloned."`},
+		{`let reads = 0; const once = (list) => ({ get [Symbol.iterator]() { reads++; return () => list.values() } })
+new Blob(once(['a'])); new URLSearchParams(once([once(['a', '1'])])); reads`, `3`},
+		{`Object.prototype.type = 'a/b'; [new Blob([]).type, new Blob([], null).type, new Blob([], {}).type]`,
+			`["","","a/b"]`},
 	} {
 		r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{})
 		if canonical(string(r.Value)) != canonical(c.want) {

@@ -59,10 +59,11 @@
 
   class Blob {
     constructor(blobParts = undefined, options = undefined) {
-      if (blobParts !== undefined && (!internal.isObject(blobParts) || typeof blobParts[internal.symbols.iterator] !== 'function')) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `The "sources" argument must be a sequence.${internal.nodeKind(blobParts)}`);
-      const parts = blobParts === undefined ? [] : internal.sequence(blobParts, part, 'Blob: the parts');
+      const method = internal.isObject(blobParts) ? blobParts[internal.symbols.iterator] : undefined;
+      if (blobParts !== undefined && typeof method !== 'function') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `The "sources" argument must be a sequence.${internal.nodeKind(blobParts)}`);
+      const parts = blobParts === undefined ? [] : internal.sequence(blobParts, part, 'Blob: the parts', method);
       if (options !== undefined && options !== null && !internal.isObject(options)) throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `The "options" argument must be a dictionary.${internal.nodeKind(options)}`);
-      const o = options ?? {};
+      const o = internal.dictionary(options, 'Blob: the options');
       let { endings } = o;
       endings = endings === undefined ? 'transparent' : internal.text(endings);
       if (endings !== 'transparent' && endings !== 'native') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_VALUE', `The property 'options.endings' is invalid. Received '${endings}'`);

@@ -27,8 +27,9 @@
     return s;
   };
   crypto.sequence = (v, convert, what) => {
-    if (!internal.isObject(v) || typeof v[internal.symbols.iterator] !== 'function') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `${what} can not be converted to sequence.`);
-    return internal.sequence(v, convert, what);
+    const method = internal.isObject(v) ? v[internal.symbols.iterator] : undefined;
+    if (typeof method !== 'function') throw internal.nodeError(p.TypeError, 'ERR_INVALID_ARG_TYPE', `${what} can not be converted to sequence.`);
+    return internal.sequence(v, convert, what, method);
   };
   const usagesOf = (v, method, n) => {
     let i = 0;

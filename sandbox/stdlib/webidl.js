@@ -172,8 +172,9 @@
     if (params && typeof method !== 'function') throw internal.nodeError(p.TypeError, 'ERR_ARG_NOT_ITERABLE', 'Query pairs must be iterable');
     const out = [];
     internal.sequence(v, (pair) => {
-      if (params && (!isObject(pair) || typeof pair[iterator] !== 'function')) throw wrongPair(what, 0);
-      const items = internal.sequence(pair, (x) => x, `${what}: a pair`);
+      const each = isObject(pair) ? pair[iterator] : undefined;
+      if (params && typeof each !== 'function') throw wrongPair(what, 0);
+      const items = internal.sequence(pair, (x) => x, `${what}: a pair`, each);
       if (items.length !== 2) throw wrongPair(what, items.length);
       p.arrayPush(out, name(items[0]));
       p.arrayPush(out, value(items[1]));
