@@ -82,7 +82,10 @@ func identityOf(packages []Package) string {
 // sourcePackages returns the packages of a run as its source meets them. If ahead is false, those whose name occurs in
 // the script are part of the source.
 func (r importer) sourcePackages(script Script, ahead bool) (source.Packages, error) {
-	out := source.Packages{Identity: identityOf(r.grants.Packages), Withheld: r.grants.Withheld}
+	out := source.Packages{Identity: identityOf(r.grants.Packages), Withheld: r.grants.Withheld, Live: r.live}
+	if len(out.Live) > 0 {
+		out.Identity += fmt.Sprintf("live %q\n", out.Live)
+	}
 	if len(out.Withheld) > 0 {
 		out.Identity += fmt.Sprintf("without %q\n", out.Withheld)
 	}
@@ -149,16 +152,26 @@ func (r importer) takePackages(script Script, v *version) (*version, error) {
 	if byName := r.source.AheadByName(); r.impure() != "" && !slices.Equal(byName, keys) {
 		p, err := r.takeImage(script, byName)
 		if err != nil || p.image != nil {
-			return p, err
+			return p, r.rebind(script, err)
 		}
 		r.engine.versions.release(p)
 	}
 	p, err := r.takeImage(script, keys)
 	if err != nil || p.image != nil {
-		return p, err
+		return p, r.rebind(script, err)
 	}
 	r.cached, r.result.PackagesCold = false, p.cold
 	return p, r.prepareSource(script, false)
+}
+
+// rebind prepares the source again if it has bound exports to variables that may change in the packages of the image.
+// err is the error that the run has met before.
+func (r importer) rebind(script Script, err error) error {
+	if err != nil || !r.source.Rebinds(r.held.Live) {
+		return err
+	}
+	r.live, r.cached = r.held.Live, false
+	return r.prepareSource(script, true)
 }
 
 // takeImage takes the version of packages, which it makes if it is not there, and lets the run start from its image. A
@@ -177,7 +190,7 @@ func (r importer) takeImage(script Script, keys []string) (*version, error) {
 		return p, r.limits.exceeded(LimitMemory)
 	}
 	r.image, r.stamps, r.late, r.result.PackagesCold = p.image, p.stamps, p.cold != "", p.cold
-	r.held = heldPackages{keys, r.result.Packages}
+	r.held = heldPackages{keys, r.result.Packages, p.live}
 	return p, nil
 }
 
@@ -331,6 +344,9 @@ func (r importer) bundlePackages(v *version, keys []string) (*source.Source, err
 		return nil, err
 	}
 	v.cold = why
+	if s != nil {
+		v.live = s.Live()
+	}
 	return s, nil
 }
 
@@ -384,7 +400,7 @@ func (r importer) builder() *run {
 // that loses its access to files opens them before, with [Engine.OpenPackages].
 
 // packagesMagic changes with how packages are bundled and evaluated.
-const packagesMagic = "airlock packages 6\n"
+const packagesMagic = "airlock packages 7\n"
 
 // packageImage returns the file of the image under a key. Its name is the hash of what the image depends on: the engine
 // and its library, how packages are evaluated, their integrity, and what the grants let them observe.
@@ -401,7 +417,7 @@ func (r importer) takeKept(v *version, keys []string) bool {
 		return false
 	}
 	defer done()
-	v.image, v.stamps, err = r.engine.image.Derived(file)
+	v.image, v.stamps, v.live, err = r.engine.image.Derived(file)
 	v.cold = r.impure()
 	return err == nil
 }
@@ -449,7 +465,7 @@ func (r importer) prepareImage(importKey string) error {
 	if v.cold != r.impure() { // takeKept would take the packages for evaluated ones
 		return v.close()
 	}
-	return errors.Join(v.image.Keep(r.engine.packageImage(v.key), v.stamps), v.close())
+	return errors.Join(v.image.Keep(r.engine.packageImage(v.key), v.stamps, v.live), v.close())
 }
 
 // OpenPackages opens the kept images of the packages of the grants, so that runs find them when the process has no

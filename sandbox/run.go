@@ -55,6 +55,8 @@ type origin struct {
 	ahead, late bool
 	// held are the packages that the guest of a session has from its first step.
 	held heldPackages
+	// live are the exports of packages that the source reads at each use, because they may change.
+	live map[string][]string
 	// script is the hash of the script of a run that may wait, and segment counts its earlier segments, or the earlier
 	// steps of its session.
 	script  [32]byte

@@ -40,8 +40,10 @@ type version struct {
 	image  *quickjs.Image // nil when it has none
 	stamps *quickjs.Stamps
 	cold   string // why
-	ticks  int64  // of loading
-	bytes  int64
+	// live are the exports of packages that may change after their evaluation.
+	live  map[string][]string
+	ticks int64 // of loading
+	bytes int64
 
 	users   int
 	dropped bool

@@ -23,6 +23,7 @@ const (
 	ofMissing = "airlock-missing" // throws when it is imported
 	ofStart   = "airlock-start"   // leaves the script's value
 	ofPackage = "airlock-package" // a file of the deployment's packages
+	ofAhead   = "airlock-ahead"   // a package that was evaluated before the code, by its key
 )
 
 // bundle makes one script of the code and what it imports. It reads nothing but the script's files.
@@ -64,6 +65,8 @@ type links struct {
 	// clauses are what files import by name, and imports the files that they import from, by importer and specifier.
 	clauses map[string][]clause
 	imports map[[2]string]string
+	// live is what [Source.Live] returns.
+	live map[string][]string
 }
 
 // importText is an import declaration that was taken out of code at line and column (from 1).
@@ -193,7 +196,7 @@ func (b *bundle) build() *Exception {
 	if len(out.Errors) > 0 {
 		return b.exception(out.Errors[0], b.lines)
 	}
-	if len(b.files) > 0 && len(b.keys) == 0 && requiresComputed(textOf(out, ".js")) {
+	if len(b.files) > 0 && len(b.keys) == 0 && b.requiresComputed(textOf(out, ".js")) {
 		b.table = true
 		if again := b.run(); len(again.Errors) == 0 {
 			out = again
@@ -242,8 +245,9 @@ func (b *bundle) extras(printed string) (head string) {
 const handles = "handler of the script"
 
 // requiresComputed reports whether a bundle may require names that are computed at run time.
-func requiresComputed(printed string) bool {
-	return strings.Contains(printed, "__require(") || strings.Contains(printed, ", __require)")
+func (b *bundle) requiresComputed(printed string) bool {
+	ahead := strings.Count(printed, `__require("`+b.mark)
+	return strings.Count(printed, "__require(") > ahead || strings.Contains(printed, ", __require)")
 }
 
 // The code around a bundle. Names that are computed at run time are looked up in the table of files, then in the
@@ -280,7 +284,7 @@ func allESM(metafile string) bool {
 	}
 	for name, input := range meta.Inputs {
 		namespace, _, _ := strings.Cut(name, ":")
-		if input.Format == "cjs" && namespace != ofNode && namespace != ofMissing {
+		if input.Format == "cjs" && !slices.Contains([]string{ofNode, ofMissing, ofAhead}, namespace) {
 			return false
 		}
 	}

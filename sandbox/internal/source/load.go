@@ -22,6 +22,8 @@ func (b *bundle) load(a api.OnLoadArgs) api.OnLoadResult {
 		text, loader = b.code, b.loader
 	case ofNode:
 		text = "module.exports = globalThis.require(" + quoted("node:"+a.Path) + ")"
+	case ofAhead:
+		text = "module.exports = require(" + quoted(b.mark+a.Path) + ")"
 	case ofMissing:
 		m, _ := a.PluginData.(missing)
 		text = "module.exports = (() => { throw Object.assign(new Error(" + quoted(m.message) +

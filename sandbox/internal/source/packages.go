@@ -28,6 +28,9 @@ type Packages struct {
 	Withheld []string
 	// Damaged are the names of packages whose files are not what they should be.
 	Damaged []string
+	// Live are the exports of packages in Ahead that change after their evaluation, as [Source.Live] returns them. Code
+	// that imports one of them by name reads its value at each use.
+	Live map[string][]string
 	// Files are the files of the other packages, by paths that begin with node_modules.
 	Files map[string][]byte
 }
@@ -69,8 +72,8 @@ func (s *Source) Ahead() []string {
 func (s *Source) AheadByName() []string {
 	keys := s.Ahead()
 	for i, key := range keys {
-		if names, ok := s.uses[key]; ok && names != nil {
-			keys[i] = fmt.Sprintf("%s {%s}", key, strings.Join(slices.Sorted(maps.Keys(names)), ","))
+		if u, ok := s.uses[key]; ok && !u.all {
+			keys[i] = fmt.Sprintf("%s {%s}", key, strings.Join(slices.Sorted(maps.Keys(u.names)), ","))
 		}
 	}
 	return keys
@@ -81,43 +84,34 @@ func IsByName(keys []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return strings.HasSuffix(key, "}") })
 }
 
-// uses are the names that code uses of each module that is evaluated before it: nil if it may use all.
-type uses map[string]map[string]bool
+// uses is what code uses of each module that is evaluated before it.
+type uses map[string]*use
 
-// importName matches a name in an import clause that needs no quotes, and what it is bound to.
-var importName = lazyregexp.New(`^([\w$]+)(?:\s+as\s+[\w$]+)?$`)
+// use is what code uses of a module: the exports that it imports by name and, if all is set, perhaps others.
+type use struct {
+	names map[string]bool
+	all   bool
+}
+
+// of returns what the code uses of a module.
+func (u uses) of(key string) *use {
+	if u[key] == nil {
+		u[key] = &use{names: map[string]bool{}}
+	}
+	return u[key]
+}
 
 // add adds what an import clause names.
-func (u uses) add(key, clause string) {
-	names, known := u[key]
-	if known && names == nil {
-		return
+func (u uses) add(key string, c clause) {
+	of := u.of(key)
+	of.all = of.all || c.all != ""
+	if c.first != "" {
+		of.names["default"] = true
 	}
-	if !known {
-		names = map[string]bool{}
+	for _, n := range c.list {
+		of.names[n.name] = true
+		of.all = of.all || !plainName.MatchString(n.name)
 	}
-	first, list, braces := strings.Cut(clause, "{")
-	if strings.Contains(first, "*") {
-		u[key] = nil
-		return
-	}
-	if strings.Trim(first, ", \t\n") != "" {
-		names["default"] = true
-	}
-	if braces {
-		for name := range strings.SplitSeq(strings.TrimRight(list, "} \t\n"), ",") {
-			name = strings.TrimSpace(name)
-			m := importName.FindStringSubmatch(name)
-			if name != "" && m == nil {
-				u[key] = nil
-				return
-			}
-			if m != nil {
-				names[m[1]] = true
-			}
-		}
-	}
-	u[key] = names
 }
 
 // Installed returns the names of the packages of the deployment that the code contains, sorted.
@@ -139,6 +133,7 @@ func OfPackages(keys []string, files map[string][]byte) (*Source, *Exception) {
 	if ex := b.build(); ex != nil {
 		return nil, ex
 	}
+	b.live = liveOf(s.Text)
 	s.bundle, s.mentions = b, mentionsOf(s.Text)
 	return s, nil
 }
@@ -175,7 +170,7 @@ func (b *bundle) startOfPackages() string {
 			var clause, members []string
 			for j, name := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' }) {
 				clause = append(clause, fmt.Sprintf("%s as p%d_%d", name, i, j))
-				members = append(members, fmt.Sprintf(", %s: p%d_%d", name, i, j))
+				members = append(members, fmt.Sprintf(", get %s() { return p%d_%d }", quoted(name), i, j))
 			}
 			fmt.Fprintf(&imports, "import {%s} from %s;\n", strings.Join(clause, ", "), quoted(module))
 			fmt.Fprintf(&table, ", %s: {__proto__: null%s}", quoted(module), strings.Join(members, ""))
@@ -214,6 +209,10 @@ func (b *bundle) resolvePackages(a api.OnResolveArgs) (out api.OnResolveResult, 
 			key = "require " + a.Path
 		}
 		b.add(&b.ahead, key)
+		if a.Kind == api.ResolveJSImportStatement && len(p.Live[key]) > 0 {
+			b.noteImport(a, ofAhead, key)
+			return api.OnResolveResult{Path: key, Namespace: ofAhead}, true
+		}
 		return api.OnResolveResult{Path: b.mark + key, External: true}, true
 	}
 	if len(p.Files) == 0 {
@@ -267,12 +266,12 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 			return nil, false
 		}
 		key := "import " + m[2] + m[3]
-		used.add(key, m[1])
-		from := packagesName + "[" + quoted(key) + "]"
-		if c, ok := clauseOf(text); ok {
-			from = c.check(from)
+		c, ok := clauseOf(text)
+		if !ok || len(p.Live[key]) > 0 {
+			return nil, false
 		}
-		bound += bindings(m[1], from)
+		used.add(key, c)
+		bound += c.bindings(c.check(packagesName + "[" + quoted(key) + "]"))
 	}
 	if strings.Contains(bound, namedFunction) {
 		head += ownNamed
@@ -280,7 +279,7 @@ func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, 
 	head += bound
 	for _, name := range found.required {
 		if p.isAhead(name) {
-			used["require "+name] = nil
+			used.of("require " + name).all = true
 		} else if _, builtin := nodemodule.Name(name); !builtin {
 			return nil, false
 		}
@@ -303,55 +302,52 @@ func (b *bundle) withPackages(text string) string {
 	read := "$" + packagesName + `["$1"]` // a $ stands for itself after another
 	call := `__require\d*\("` + quotedMark + `([^"]*)"\)`
 	for _, m := range lazyregexp.New(call).FindAllStringSubmatch(text, -1) {
-		b.source.uses[m[1]] = nil
+		b.source.uses.of(m[1]).all = true
 	}
 	text = lazyregexp.New(`__toESM\d*\(`+call+`(?:, 1)?\)`).ReplaceAllString(text, read)
 	text = lazyregexp.New(call).ReplaceAllString(text, read)
-	declaration := regexp.MustCompile(`(?m)^import (?:([^;]*?) from )?"` + quotedMark + `([^"]*)"(?: with \{[^}]*\})?;$`)
-	return declaration.ReplaceAllStringFunc(text, func(d string) string {
+	for _, m := range wrapped.FindAllStringSubmatch(text, -1) {
+		if strings.HasPrefix(m[2], ofAhead+":") { // the module is a namespace already
+			made := regexp.MustCompile(`__toESM\d*\(` + regexp.QuoteMeta(m[1]) + `\(\)(?:, 1)?\)`)
+			text = made.ReplaceAllLiteralString(text, b.asBundlers(m[1]+"()"))
+		}
+	}
+	declaration := regexp.MustCompile(`(?m)^import (?:(` + clauseText + `) from )?"` + quotedMark +
+		`([^"]*)"(?: with \{[^}]*\})?;$`)
+	var bound strings.Builder // in front of all modules: imports come before any other statement
+	text = declaration.ReplaceAllStringFunc(text, func(d string) string {
 		m := declaration.FindStringSubmatch(d)
-		b.source.uses.add(m[2], m[1])
-		from := packagesName + "[" + quoted(m[2]) + "]"
-		if b.typed {
-			from = "((n) => n?.default?.__esModule && 'default' in n.default ? " +
-				"{...n, default: n.default.default} : n)(" + from + ")"
+		specifier := strings.TrimPrefix(m[2], "import ")
+		c, ok := parseClause(m[1], specifier)
+		if !ok {
+			bound.WriteString("throw new SyntaxError(" + quoted("the import of '"+specifier+"' cannot be read") + ");")
+			return ""
 		}
-		if specifier, ok := strings.CutPrefix(m[2], "import "); ok && !b.typed {
-			names, pattern := namesOf(m[1])
-			from = clause{specifier, names, pattern}.check(from)
+		b.source.uses.add(m[2], c)
+		from := b.asBundlers(packagesName + "[" + quoted(m[2]) + "]")
+		if specifier != m[2] && !b.typed {
+			from = c.check(from)
 		}
-		return bindings(m[1], from) + strings.Repeat("\n", strings.Count(d, "\n"))
+		bound.WriteString(c.bindings(from))
+		return strings.Repeat("\n", strings.Count(d, "\n"))
 	})
+	return bound.String() + text
+}
+
+// asBundlers returns the expression of a namespace that TypeScript has: the default import of what was compiled from an
+// ES module is its default export.
+func (b *bundle) asBundlers(namespace string) string {
+	if !b.typed {
+		return namespace
+	}
+	return "((n) => n?.default?.__esModule && 'default' in n.default ? " +
+		"{...n, default: n.default.default} : n)(" + namespace + ")"
 }
 
 const (
 	packagesName = "$airlock_packages"
 	packagesHead = "(async ($airlock, $airlock_main, $airlock_exports, " + packagesName + ") => {"
 )
-
-var renamed = lazyregexp.New(`\s+as\s+`)
-
-// bindings declares the names that an import clause binds.
-func bindings(clause, from string) string {
-	clause = strings.Join(strings.Fields(clause), " ")
-	var out []string
-	first, rest := clause, ""
-	if at := strings.IndexAny(clause, "{*"); at >= 0 {
-		first, rest = strings.TrimRight(clause[:at], ", "), clause[at:]
-	}
-	if first != "" {
-		out = append(out, first+" = "+from+".default")
-	}
-	if all, ok := strings.CutPrefix(rest, "*"); ok {
-		out = append(out, strings.TrimPrefix(strings.TrimSpace(all), "as ")+" = "+from)
-	} else if rest != "" {
-		out = append(out, renamed.ReplaceAllString(rest, ": ")+" = "+from)
-	}
-	if len(out) == 0 {
-		return ";"
-	}
-	return "var " + strings.Join(out, ", ") + ";"
-}
 
 // resolveKey resolves a key in a bundle of packages.
 func (b *bundle) resolveKey(key string) api.OnResolveResult {

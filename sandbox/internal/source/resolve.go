@@ -310,6 +310,9 @@ func (b *bundle) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	case a.Namespace == ofStart && a.Path == "script":
 		return api.OnResolveResult{Path: b.path, Namespace: ofScript}
 	}
+	if a.Namespace == ofAhead {
+		return api.OnResolveResult{Path: a.Path, External: true}
+	}
 	importer := a.Importer
 	if a.Namespace == ofStart {
 		if len(b.keys) > 0 {
