@@ -50,6 +50,15 @@ func TestModulesFindTheirFiles(t *testing.T) {
 			"node_modules/p/lib/x.mjs", "import { createRequire } from 'node:module'\n"+
 				"const require = createRequire(import.meta.url)\nexport const x = require('./b.cjs')",
 			"node_modules/p/lib/b.cjs", "module.exports = 'b'")},
+		{"createRequire that may be missing", "import p from 'p'; p", `["b","b"]`, files(
+			"node_modules/p/package.json", `{"exports": "./i.mjs"}`,
+			"node_modules/p/i.mjs", "import { createRequire } from 'module'; import x from './x.mjs'\n"+
+				"const require = createRequire ? createRequire(import.meta.url) : undefined;\n"+
+				"export default [require ? require('./b.cjs') : 0, x]",
+			"node_modules/p/x.mjs", "import * as m from 'module'\n"+
+				"const require = m.createRequire\n  ? m.createRequire(import.meta.url)\n  : null\n"+
+				"export default require('./b.cjs')",
+			"node_modules/p/b.cjs", "module.exports = 'b'")},
 		{"the factory of a UMD module", "import p from 'p'; [p.a, p.b]", `["a","/b.js"]`, files("node_modules/p/index.js",
 			"(function (factory) { if (typeof module === 'object') { const v = factory(require, exports);\n"+
 				"if (v !== undefined) module.exports = v } else define(['require', 'exports', './lib/a'], factory) })"+

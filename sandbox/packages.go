@@ -167,10 +167,10 @@ func (r importer) takePackages(script Script, v *version) (*version, error) {
 // rebind prepares the source again if it has bound exports to variables that may change in the packages of the image.
 // err is the error that the run has met before.
 func (r importer) rebind(script Script, err error) error {
-	if err != nil || !r.source.Rebinds(r.held.Live) {
+	if err != nil || !r.source.Rebinds(r.held.Notes.Live) {
 		return err
 	}
-	r.live, r.cached = r.held.Live, false
+	r.live, r.cached = r.held.Notes.Live, false
 	return r.prepareSource(script, true)
 }
 
@@ -190,7 +190,7 @@ func (r importer) takeImage(script Script, keys []string) (*version, error) {
 		return p, r.limits.exceeded(LimitMemory)
 	}
 	r.image, r.stamps, r.late, r.result.PackagesCold = p.image, p.stamps, p.cold != "", p.cold
-	r.held = heldPackages{keys, r.result.Packages, p.live}
+	r.held = heldPackages{keys, r.result.Packages, p.notes}
 	return p, nil
 }
 
@@ -345,7 +345,7 @@ func (r importer) bundlePackages(v *version, keys []string) (*source.Source, err
 	}
 	v.cold = why
 	if s != nil {
-		v.live = s.Live()
+		v.notes = quickjs.Notes{Live: s.Live(), Requires: nodemodule.AllRequired(s.Text)}
 	}
 	return s, nil
 }
@@ -400,7 +400,7 @@ func (r importer) builder() *run {
 // that loses its access to files opens them before, with [Engine.OpenPackages].
 
 // packagesMagic changes with how packages are bundled and evaluated.
-const packagesMagic = "airlock packages 7\n"
+const packagesMagic = "airlock packages 8\n"
 
 // packageImage returns the file of the image under a key. Its name is the hash of what the image depends on: the engine
 // and its library, how packages are evaluated, their integrity, and what the grants let them observe.
@@ -417,7 +417,7 @@ func (r importer) takeKept(v *version, keys []string) bool {
 		return false
 	}
 	defer done()
-	v.image, v.stamps, v.live, err = r.engine.image.Derived(file)
+	v.image, v.stamps, v.notes, err = r.engine.image.Derived(file)
 	v.cold = r.impure()
 	return err == nil
 }
@@ -465,7 +465,7 @@ func (r importer) prepareImage(importKey string) error {
 	if v.cold != r.impure() { // takeKept would take the packages for evaluated ones
 		return v.close()
 	}
-	return errors.Join(v.image.Keep(r.engine.packageImage(v.key), v.stamps, v.live), v.close())
+	return errors.Join(v.image.Keep(r.engine.packageImage(v.key), v.stamps, v.notes), v.close())
 }
 
 // OpenPackages opens the kept images of the packages of the grants, so that runs find them when the process has no

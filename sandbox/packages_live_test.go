@@ -156,3 +156,23 @@ func TestPackageLacksQuotedName(t *testing.T) {
 		t.Errorf("%q", r.Error)
 	}
 }
+
+// A package may require modules of Node that the sandbox does not have, when it is evaluated and when it is called.
+func TestPackageRequiresAbsentModule(t *testing.T) {
+	e := newEngine(t)
+	ahead := packageOf("ahead", "index.js", "exports.later = () => require('cluster').isMaster;")
+	impure := packageOf("impure", "index.js", "const { isMainThread } = require('worker_threads'); Math.random();\n"+
+		"exports.main = isMainThread")
+	impure.Impure = "it draws random numbers while it loads"
+	for _, c := range []struct{ code, value string }{
+		{`import p from 'ahead'; p.later()`, `true`},
+		{`import { main } from 'impure'; main`, `true`},
+		{`import { main } from 'impure'; let e; try { require(['vm'][0]) } catch (x) { e = x.code } [main, e]`,
+			`[true,"ERR_UNKNOWN_BUILTIN_MODULE"]`},
+	} {
+		r := run(t, e, sandbox.Script{Code: c.code}, sandbox.Grants{Packages: []sandbox.Package{ahead, impure}})
+		if string(r.Value) != c.value || r.Error != "" {
+			t.Errorf("%s: %s %s, want %s", c.code, r.Value, r.Error, c.value)
+		}
+	}
+}

@@ -235,7 +235,7 @@ func exitCodeOp(r *run, _ *hostops.Call, a []quickjs.Value) (quickjs.Value, erro
 // moduleOp answers module(id): it returns whether the run may load a module.
 func moduleOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	g := node.Grants{Modules: r.grants.Modules, Files: r.grants.Files >= FilesRead, Hint: r.grants.ModuleHint,
-		Code: r.source.Text, Withheld: func(name string) bool {
+		Code: r.source.Text, Required: r.held.Notes.Requires, Withheld: func(name string) bool {
 			return slices.Contains(r.grants.Withheld, source.PackageName(name))
 		}, Installed: func(name string) bool {
 			return slices.ContainsFunc(r.grants.Packages, func(p Package) bool { return p.Name == source.PackageName(name) })

@@ -166,15 +166,16 @@ type facts struct {
 	PackagesCold string      `json:"packagesCold,omitempty"`
 	// Held are the packages that the guest of a session has.
 	Held *heldPackages `json:"held,omitempty"`
-	// Live are the exports that the source reads at each use.
-	Live map[string][]string `json:"live,omitempty"`
+	// Live are the exports that the source reads at each use, and Requires the modules of Node that packages require.
+	Live     map[string][]string `json:"live,omitempty"`
+	Requires []string            `json:"requires,omitempty"`
 }
 
 // state returns the state of the run and of its guest, of which d is the memory.
 func (g segment) state(d quickjs.Delta) (*snapshot.State, error) {
 	res := &g.result
 	began := facts{Warm: res.Warm, Cold: res.Cold, Packages: res.Packages, PackagesCold: res.PackagesCold,
-		Live: g.live}
+		Live: g.live, Requires: g.held.Notes.Requires}
 	if g.step > 0 && len(g.held.Keys) > 0 {
 		began.Held = &g.held
 	}
@@ -231,6 +232,7 @@ func (g segment) takeState(s *snapshot.State) error {
 	r.origin.script, r.segment, r.ahead, r.told, r.live = s.Script, s.Segment, s.Ahead, s.Setup, told.Live
 	res := &r.result
 	res.Warm, res.Cold, res.Packages, res.PackagesCold = told.Warm, told.Cold, told.Packages, told.PackagesCold
+	r.held.Notes.Requires = told.Requires
 	if told.Held != nil {
 		r.held = *told.Held
 	}

@@ -135,8 +135,8 @@ func (g segment) keepSession(in *quickjs.Instance) error {
 type heldPackages struct {
 	Keys     []string    `json:"keys"`
 	Packages []PackageID `json:"packages"`
-	// Live are the exports that may change after the evaluation.
-	Live map[string][]string `json:"live,omitempty"`
+	// Notes are those of the image that the guest comes from.
+	Notes quickjs.Notes
 }
 
 // leastStepImage is what an image of packages has beyond the library's if a session starts from it. Images have larger
@@ -148,7 +148,7 @@ const leastStepImage = 1 << 20
 // source.
 func (r importer) takeStep(script Script) (*version, error) {
 	first := r.segment == 0
-	r.live = r.held.Live
+	r.live = r.held.Notes.Live
 	if err := r.prepareSource(script, first || len(r.held.Keys) > 0); err != nil {
 		return nil, err
 	}

@@ -40,10 +40,9 @@ type version struct {
 	image  *quickjs.Image // nil when it has none
 	stamps *quickjs.Stamps
 	cold   string // why
-	// live are the exports of packages that may change after their evaluation.
-	live  map[string][]string
-	ticks int64 // of loading
-	bytes int64
+	notes  quickjs.Notes
+	ticks  int64 // of loading
+	bytes  int64
 
 	users   int
 	dropped bool

@@ -48,6 +48,16 @@ func Requires(code, name string) bool {
 	}
 }
 
+// AllRequired returns the modules of Node that code requires.
+func AllRequired(code string) (out []string) {
+	for _, name := range names {
+		if Requires(code, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 func partOfName(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }

@@ -29,8 +29,15 @@ type derivedHeader struct {
 	Bits  uint64   `json:",omitempty"` // of the stamps
 	At    []uint32 `json:",omitempty"`
 	Added []uint64 `json:",omitempty"`
-	// Live is what Keep was given.
+	Notes Notes
+}
+
+// Notes are what the host knows of the packages in an image.
+type Notes struct {
+	// Live are the exports that may change after the evaluation, by the keys of their modules.
 	Live map[string][]string `json:",omitempty"`
+	// Requires are the modules of Node that the packages require by name.
+	Requires []string `json:",omitempty"`
 }
 
 // derive returns an image with other memory than im, which it comes from.
@@ -48,10 +55,9 @@ func (im *Image) derive(memory []byte) (*Image, error) {
 	}, nil
 }
 
-// Keep writes an image that comes from the library's, its stamps and what the host knows of its packages to a file. It
-// replaces the file in one step.
-func (im *Image) Keep(path string, s *Stamps, live map[string][]string) error {
-	h := derivedHeader{Size: im.size, Live: live}
+// Keep writes an image that comes from the library's, its stamps and notes to a file. It replaces the file in one step.
+func (im *Image) Keep(path string, s *Stamps, notes Notes) error {
+	h := derivedHeader{Size: im.size, Notes: notes}
 	if !s.Empty() {
 		h.Bits, h.At, h.Added = s.bits, s.at, s.added
 	}
@@ -72,34 +78,34 @@ func (im *Image) Keep(path string, s *Stamps, live map[string][]string) error {
 
 // Derived returns the image in a file that Keep wrote for an image that came from im, and what else Keep was given. The
 // stamps may be nil.
-func (im *Image) Derived(file *os.File) (made *Image, s *Stamps, live map[string][]string, err error) {
+func (im *Image) Derived(file *os.File) (made *Image, s *Stamps, notes Notes, err error) {
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, MaxDerived+1<<10))
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, notes, err
 	}
 	if text, err = whole(text); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, notes, err
 	}
 	h, changes, err := decodeDerived(text)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, notes, err
 	}
 	lib := im.library()
 	if h.Size < lib.size || uint64(h.Size) > lib.regions.reserve {
-		return nil, nil, nil, errImageFile
+		return nil, nil, notes, errImageFile
 	}
 	memory := make([]byte, h.Size)
 	copy(memory, lib.regions.image.pristine)
 	if err := patch(memory, changes); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, notes, err
 	}
 	at := lib.qctx + lib.runtime.facts.CtxEvalInternal // the host can compile
 	copy(memory[at:at+4], lib.regions.image.pristine[at:])
 	made, err = lib.derive(memory)
 	if err != nil || len(h.At) == 0 {
-		return made, nil, h.Live, err
+		return made, nil, h.Notes, err
 	}
-	return made, &Stamps{at: h.At, added: h.Added, bits: h.Bits}, h.Live, nil
+	return made, &Stamps{at: h.At, added: h.Added, bits: h.Bits}, h.Notes, nil
 }
 
 // decodeDerived returns the header and the changes of a file.

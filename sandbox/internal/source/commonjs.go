@@ -176,16 +176,35 @@ func ownRequire(tokens []token, i int) (end int, ok bool) {
 		return 0, false
 	}
 	i += 3
-	if at(tokens, i+1).kind == js.DotToken { // of a namespace
-		i += 2
+	asked := false // whether there is a createRequire
+	if to := ofNamespace(tokens, i); at(tokens, to+1).kind == js.QuestionToken {
+		i, asked = to+2, true
 	}
-	behind := createdRequire(tokens, i)
+	behind := createdRequire(tokens, ofNamespace(tokens, i))
 	if behind == 0 {
 		return 0, false
+	}
+	if asked {
+		if at(tokens, behind).kind != js.ColonToken {
+			return 0, false
+		}
+		switch behind += 2; at(tokens, behind-1).text {
+		case "undefined", "null", "require":
+		default:
+			return 0, false
+		}
 	}
 	after := at(tokens, behind)
 	ends := after.kind == js.SemicolonToken || after.kind == js.ErrorToken || after.fresh
 	return tokens[behind-1].to, ends
+}
+
+// ofNamespace returns the index of a name, which may be that of a namespace's member whose namespace is at i.
+func ofNamespace(tokens []token, i int) int {
+	if at(tokens, i+1).kind == js.DotToken {
+		return i + 2
+	}
+	return i
 }
 
 // textsAt reports whether the tokens from an index on have the given texts.

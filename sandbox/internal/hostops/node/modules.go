@@ -61,6 +61,8 @@ type Grants struct {
 	Installed func(name string) bool
 	// Code is the text of the run's code and of the files that it imports.
 	Code string
+	// Required are the modules that packages name which were evaluated before the code.
+	Required []string
 }
 
 func (g *Grants) allow(name string) bool {
@@ -81,7 +83,7 @@ func Load(c *hostops.Call, a []quickjs.Value, g *Grants) (quickjs.Value, error) 
 	known := slices.Contains(granted, base) && (sub == "" || slices.Contains(submodules, name))
 	switch {
 	case id == "node:test", slices.Contains(free, name), known && g.allow(base),
-		slices.Contains(absent, name) && nodemodule.Requires(g.Code, name):
+		slices.Contains(absent, name) && (slices.Contains(g.Required, name) || nodemodule.Requires(g.Code, name)):
 		return quickjs.Bool(true), nil
 	case known:
 		message := fmt.Sprintf("Cannot load module '%s': this execution may not use it", id)
