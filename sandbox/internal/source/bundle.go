@@ -308,7 +308,8 @@ func (b *bundle) printed(out api.BuildResult) string {
 	text = dynamicRequire.ReplaceAllString(text, "then(() => __toESM("+called+"(${1}")
 	text = b.asNode(withPaths(text))
 	written := func(name string) bool { return b.names[name] }
-	return nameValues(nameFunctions(nameClasses(text, written), written), written)
+	text = nameFunctions(nameClasses(text, written), written)
+	return nameExpressions(nameValues(text, written), written)
 }
 
 // note keeps the names in a source that esbuild could have made of others: those that end with a digit, and those of

@@ -57,6 +57,30 @@ var (
 		`(?m)^( *class ([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+)(?: extends [^\n]*)? \{)$`)
 )
 
+// renamedExpression matches the line of an assignment at the top of a module whose value is a function with a name of
+// its own, to which esbuild has given a number.
+var renamedExpression = lazyregexp.New(`(?m)^( {0,4}(?:(?:var|let|const) )?[\pL_$][\pL\pN_$.]* = )` +
+	"((?:async )?function\\*? ([\\pL_$][\\pL\\pN_$]*?)([2-9]|[1-9]\\d+)\\([^\n`]*[{;])$")
+
+// nameExpressions returns printed, in which the values of such assignments have their own names.
+func nameExpressions(printed string, written func(name string) bool) string {
+	return renamedExpression.ReplaceAllStringFunc(printed, func(line string) string {
+		m := renamedExpression.FindStringSubmatch(line)
+		head, value, name, number := m[1], m[2], m[3], m[4]
+		if written(name + number) {
+			return line
+		}
+		for i := 1; i < len(number); i++ { // the name may end with a digit itself
+			if written(name + number[:len(number)-i]) {
+				name += number[:len(number)-i]
+				break
+			}
+		}
+		return head + "({ set f(f) { Object.defineProperty(f, \"name\", { value: \"" + name +
+			`", configurable: true }); } }).f = ` + value
+	})
+}
+
 // nameValues returns printed, in which the values of variables that esbuild has renamed, and classes, have their own
 // names. What it inserts is behind a line of code or in front of a body on lines of its own, so no position changes.
 func nameValues(printed string, written func(name string) bool) string {
