@@ -245,7 +245,8 @@ var hostArguments = map[string][]string{
 	"crypto.toJwk":     {"'RSA', 1, key('rsa')", "'RSA', 1, key('giant')"},
 	"crypto.rsaParams": {"1, key('rsa')", "1, key('lopsided')"},
 
-	"zip.open": {"'gzip'", "'deflate', 9", "'brotli'", "'deflate-raw'", "'deflate', 9, noise(FULL, 4)"},
+	"zip.open": {"'gzip'", "'deflate', 9", "'brotli'", "'deflate-raw'", "'deflate', 9, noise(FULL, 4)",
+		"'deflate', 9, undefined, 3"},
 	"zip.write": {"$sync('zip.open', 'gzip'), buf(9), 1", "$sync('zip.open', 'deflate'), noise(FULL, 4), 0",
 		"$sync('zip.open', 'brotli'), noise(FULL, 4), 1", "$sync('zip.open', 'gzip'), noise(FULL), 0",
 		"$sync('zip.open', 'brotli'), noise(FULL, 4), 2", "$sync('zip.open', 'gzip', 9), noise(FULL), 2"},
@@ -288,7 +289,7 @@ var hostArguments = map[string][]string{
 		"'aes-256-gcm', 0, buf(32), buf(12), buf(FULL), buf(FULL)",
 		"'aes-256-gcm', 1, buf(32), buf(FULL), buf(FULL), buf(0)", "'aes-256-ecb', 3, buf(32), buf(0), buf(FULL), buf(0)",
 		"'aes-256-ctr', 0, buf(32), buf(16), buf(FULL), buf(0)", "'chacha20', 0, buf(32), buf(16), buf(FULL), buf(0)"},
-	"zlib": {"'gzip', 6, M, buf(9)", "'brotli', 11, 1 << 30, noise(FULL, 4)",
+	"zlib": {"'gzip', 6, M, buf(9)", "'deflate', 9, M, noise(FULL, 4), 6", "'brotli', 11, 1 << 30, noise(FULL, 4)",
 		"'deflate', 9, 1 << 30, noise(FULL, 4)", "'inflate-raw', 0, 1 << 30, cycle(FULL, 0, 0, 0, 255, 255)",
 		"'gunzip', 0, 1 << 30, zipped('gzip', buf(4 * M))", "'brotli-decompress', 0, 1 << 30, cycle(FULL, 0x0b, 0x06)",
 		"'unzip', 0, 1 << 30, noise(FULL)", "'gunzip', 0, 1 << 30, zipped('gzip', buf(4 * M)), 1",

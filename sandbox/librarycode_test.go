@@ -106,6 +106,13 @@ func TestCodeOfLibraries(t *testing.T) {
 			"const first = String(m._outBuffer.subarray(0, 5)), left = m._writeState[0]; Buffer.concat = (list) => list\n" +
 			"const all = new z.Inflate()._processChunk(d, z.constants.Z_FINISH); Buffer.concat = concat\n" +
 			"return [first, left, String(all), m._chunkSize]", `["some ",0,"some text",64]`},
+		{"the strategies of zlib", "const z = require('zlib'), d = Buffer.from('aaaaaaaabcabcabcabd'.repeat(9))\n" +
+			"const hex = (o) => z.deflateSync(d, o).toString('hex').slice(0, 24), c = z.constants\n" +
+			"const s = z.createDeflate({ strategy: c.Z_RLE }), parts = []; s.end(d); for await (const p of s) parts.push(p)\n" +
+			"return [hex({}), hex({ strategy: c.Z_RLE }), hex({ strategy: c.Z_FIXED, level: 9 }), " +
+			"hex({ strategy: c.Z_HUFFMAN_ONLY }), Buffer.concat(parts).toString('hex').slice(0, 24)]",
+			`["789c4b4c8480a464184a491c","78012dc1310100000c8330ad","78014b4c8480a464184a491c",` +
+				`"780105c10101000008c3a0ac","78012dc1310100000c8330ad"]`},
 		{"functions of Buffer are enumerable", "const o = {}; for (const k in Buffer) o[k] = Buffer[k]\n" +
 			"return [typeof o.isBuffer, typeof o.concat, o.poolSize]", `["function","function",8192]`},
 		{"a console of other streams", "const { Console } = require('console'), { Writable } = require('stream')\n" +

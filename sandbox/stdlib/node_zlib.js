@@ -47,7 +47,7 @@
   };
   const run = (format, input, settings) => {
     const most = Math.min(settings.most, 0x7fffffff) | 0;
-    const out = internal.sync('zlib', format, settings.level, most, input, settings.partial, settings.dictionary);
+    const out = internal.sync('zlib', format, settings.level, most, input, settings.partial + 2 * settings.strategy, settings.dictionary);
     if (internal.isBuffer(out)) return format === 'deflate' ? narrowed(Buffer.from(out), settings, input.byteLength) : Buffer.from(out);
     if (out[0] === 'ERR_BUFFER_TOO_LARGE') throw nodeError(RangeError, out[0], `Cannot create a Buffer larger than ${most} bytes`);
     const e = nodeError(Error, out[0], out[1]);
@@ -158,7 +158,7 @@
       if (this.destroyed) return;
       this._level = level;
       this._strategy = strategy;
-      if (this[opened] === undefined) this[given].level = level;
+      if (this[opened] === undefined) Object.assign(this[given], { level, strategy });
       done?.();
     });
   };
@@ -167,8 +167,8 @@
 
   // compress gives a stream that was flushed the input since then. After the last input it is closed.
   const compress = (s, format, then) => {
-    const part = concat(s[inputs].splice(0)), { level, dictionary } = s[given];
-    s[opened] ??= internal.sync('zip.open', format, level, dictionary);
+    const part = concat(s[inputs].splice(0)), { level, dictionary, strategy } = s[given];
+    s[opened] ??= internal.sync('zip.open', format, level, dictionary, strategy);
     const out = Buffer.from(internal.sync('zip.write', s[opened], pieceOf(part), then));
     if (then === 1) s[opened] = undefined;
     return out;

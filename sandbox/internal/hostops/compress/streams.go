@@ -107,8 +107,12 @@ type packing struct {
 }
 
 // packingOf returns the compression of a format at a level of zlib or a quality of brotli; -1 is the format's
-// default. Formats other than gzip and brotli take a dictionary.
-func packingOf(format string, level int, dictionary []byte) (packing, bool) {
+// default. Formats other than gzip and brotli take a dictionary. strategy is zlib's.
+func packingOf(format string, level int, dictionary []byte, strategy int32) (packing, bool) {
+	kind := deflate.Strategy(strategy)
+	if kind < deflate.Default || kind > deflate.Fixed {
+		return packing{}, false
+	}
 	p := packing{room: deflateRoom, weight: deflateWork, size: hostops.MinPiece}
 	if level > 6 {
 		p.weight = deflateWorkBest
@@ -116,16 +120,16 @@ func packingOf(format string, level int, dictionary []byte) (packing, bool) {
 	level = min(level, 9)
 	switch format {
 	case "gzip":
-		p.open = func(w io.Writer) flusher { return deflate.NewGzip(w, level) }
+		p.open = func(w io.Writer) flusher { return deflate.NewGzip(w, level, kind) }
 	case "deflate":
 		p.open = func(w io.Writer) flusher {
-			z := deflate.NewZlib(w, level)
+			z := deflate.NewZlib(w, level, kind)
 			z.Preset(dictionary)
 			return z
 		}
 	case "deflate-raw":
 		p.open = func(w io.Writer) flusher {
-			z := deflate.NewWriter(w, level)
+			z := deflate.NewWriter(w, level, kind)
 			z.Preset(dictionary)
 			return z
 		}
@@ -161,8 +165,8 @@ type compressor struct {
 	out hostops.Buffer
 }
 
-// zipOpen answers zip.open(format, level, dictionary or nothing): it opens a compression stream and returns its number.
-// Without a level it has the format's default.
+// zipOpen answers zip.open(format, level, dictionary or nothing, strategy): it opens a compression stream and returns
+// its number. Without a level it has the format's default.
 func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if len(streamsOf(c).compressors.byID) >= maxCompressors {
 		return 0, hostops.Throwf("QuotaExceededError", "more than %d compression streams are open", maxCompressors)
@@ -179,7 +183,11 @@ func zipOpen(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, ok := packingOf(format, int(level), dictionary)
+	strategy, ok := a[3].Int()
+	if !ok {
+		strategy = 0
+	}
+	p, ok := packingOf(format, int(level), dictionary, strategy)
 	if !ok || level < -1 || level > 11 {
 		return 0, hostops.ErrForged
 	}

@@ -17,8 +17,8 @@ import (
 const maxInflated = 128 << 20
 
 // zlibOp answers zlib(format, level, most, data, partial, dictionary or nothing): it returns bytes, or the code and the
-// text of an error. If partial is not 0, compressed data that ends too early is no error. It stops as soon as the
-// output is more than was asked for, or than there is memory for.
+// text of an error. If partial is odd, compressed data that ends too early is no error; half of it is zlib's strategy.
+// It stops as soon as the output is more than was asked for, or than there is memory for.
 func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	format, _ := c.Word(a[0], 32)
 	level, ok := a[1].Int()
@@ -35,7 +35,8 @@ func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 		return 0, err
 	}
 	var out []byte
-	if p, ok := packingOf(format, int(level), dictionary); ok {
+	partial, _ := a[4].Int()
+	if p, ok := packingOf(format, int(level), dictionary, partial>>1); ok {
 		if out, err = pack(c, p, data); err != nil {
 			return 0, err
 		}
@@ -45,7 +46,7 @@ func zlibOp(c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	} else {
 		metered := &meteredReader{c: c, b: data}
 		out, err = unpack(c, metered, format, dictionary, min(int(most), maxInflated))
-		if partial, _ := a[4].Int(); partial != 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+		if partial&1 != 0 && errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
 		if metered.err != nil {

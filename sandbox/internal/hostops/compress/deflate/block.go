@@ -21,9 +21,11 @@ const (
 // blocks writes the blocks of a stream.
 type blocks struct {
 	builder
-	out     []byte
-	pending uint64 // bits that are no byte yet
-	count   uint   // of them
+	out []byte
+	// onlyFixed writes no codes of a block's own.
+	onlyFixed bool
+	pending   uint64 // bits that are no byte yet
+	count     uint   // of them
 
 	symbols           []symbol
 	lits, dists, lens tree
@@ -111,6 +113,9 @@ func (b *blocks) finish(data []byte, last bool) {
 	}
 	own := (b.lits.bits + b.dists.bits + b.lens.bits + 3*(used+1) + 5 + 5 + 4 + 3 + 7) >> 3
 	plain := (b.lits.fixedB + b.dists.fixedB + 3 + 7) >> 3
+	if b.onlyFixed {
+		own = plain
+	}
 	switch least := min(own, plain); {
 	case data != nil && len(data)+4 <= least:
 		b.store(data, last)

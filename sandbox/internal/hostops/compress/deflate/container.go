@@ -18,10 +18,12 @@ type Container struct {
 	size    uint32
 }
 
-// NewZlib returns a writer of the zlib format at a level as of [NewWriter].
-func NewZlib(w io.Writer, level int) *Container {
+// NewZlib returns a writer of the zlib format with a level and a strategy as of [NewWriter].
+func NewZlib(w io.Writer, level int, strategy Strategy) *Container {
 	effort := uint16(3)
 	switch {
+	case strategy >= HuffmanOnly:
+		effort = 0
 	case level < 0, level == 6:
 		effort = 2
 	case level < 2:
@@ -30,22 +32,22 @@ func NewZlib(w io.Writer, level int) *Container {
 		effort = 1
 	}
 	header := 0x7800 | effort<<6
-	return &Container{Writer: NewWriter(w, level), w: w, sum: adler32.New(),
+	return &Container{Writer: NewWriter(w, level, strategy), w: w, sum: adler32.New(),
 		header:  binary.BigEndian.AppendUint16(nil, header+31-header%31),
 		trailer: func(sum, _ uint32) []byte { return binary.BigEndian.AppendUint32(nil, sum) }}
 }
 
-// NewGzip returns a writer of the gzip format at a level as of [NewWriter].
-func NewGzip(w io.Writer, level int) *Container {
+// NewGzip returns a writer of the gzip format with a level and a strategy as of [NewWriter].
+func NewGzip(w io.Writer, level int, strategy Strategy) *Container {
 	const unix = 3
 	effort := byte(0)
-	switch level {
-	case 0, 1:
-		effort = 4
-	case 9:
+	switch {
+	case level == 9:
 		effort = 2
+	case strategy >= HuffmanOnly, level == 0, level == 1:
+		effort = 4
 	}
-	return &Container{Writer: NewWriter(w, level), w: w, sum: crc32.NewIEEE(),
+	return &Container{Writer: NewWriter(w, level, strategy), w: w, sum: crc32.NewIEEE(),
 		header: []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort, unix},
 		trailer: func(sum, size uint32) []byte {
 			return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, sum), size)

@@ -73,17 +73,19 @@ type flusher interface {
 	Flush() error
 }
 
-// formats are the writers by the names of testdata/node.js, with the decoders of the standard library.
-var formats = []struct {
+type format struct {
 	name string
-	make func(io.Writer, int) flusher
+	make func(io.Writer, int, deflate.Strategy) flusher
 	open func(io.Reader) (io.Reader, error)
-}{
-	{"raw", func(w io.Writer, level int) flusher { return deflate.NewWriter(w, level) },
+}
+
+// formats are the writers by the names of testdata/node.js, with the decoders of the standard library.
+var formats = []format{
+	{"raw", func(w io.Writer, n int, s deflate.Strategy) flusher { return deflate.NewWriter(w, n, s) },
 		func(r io.Reader) (io.Reader, error) { return flate.NewReader(r), nil }},
-	{"zlib", func(w io.Writer, level int) flusher { return deflate.NewZlib(w, level) },
+	{"zlib", func(w io.Writer, n int, s deflate.Strategy) flusher { return deflate.NewZlib(w, n, s) },
 		func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }},
-	{"gzip", func(w io.Writer, level int) flusher { return deflate.NewGzip(w, level) },
+	{"gzip", func(w io.Writer, n int, s deflate.Strategy) flusher { return deflate.NewGzip(w, n, s) },
 		func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 }
 
@@ -101,26 +103,21 @@ func TestAsNode(t *testing.T) {
 				continue
 			}
 			for level := first; level <= 9; level++ {
-				var whole, cut bytes.Buffer
-				write(t, f.make(&whole, level), by[name], len(by[name])+1)
-				write(t, f.make(&cut, level), by[name], 7919)
-				if !bytes.Equal(whole.Bytes(), cut.Bytes()) {
-					t.Errorf("%s %s %d: the output depends on the pieces of the input", f.name, name, level)
-				}
-				fmt.Fprintln(&got, f.name, name, level, printed(whole.Bytes()))
-				r, err := f.open(&whole)
-				if err != nil {
-					t.Fatal(f.name, name, level, err)
-				}
-				back, err := io.ReadAll(r)
-				if err != nil || !bytes.Equal(back, by[name]) {
-					t.Errorf("%s %s %d: %d bytes come back, %v", f.name, name, level, len(back), err)
+				packed := pack(t, f, by[name], level, deflate.Default)
+				fmt.Fprintln(&got, f.name, name, level, printed(packed))
+			}
+			for strategy := deflate.Filtered; strategy <= deflate.Fixed; strategy++ {
+				for _, level := range []int{0, 1, 3, 6, 9} {
+					if level >= first {
+						packed := pack(t, f, by[name], level, strategy)
+						fmt.Fprintln(&got, f.name, name, level, strategy, printed(packed))
+					}
 				}
 			}
 		}
 	}
 	var out bytes.Buffer
-	w := deflate.NewGzip(&out, -1)
+	w := deflate.NewGzip(&out, -1, deflate.Default)
 	if _, err := w.Write(by["text"]); err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +133,26 @@ func TestAsNode(t *testing.T) {
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("-Node +got\n%s", diff)
 	}
+}
+
+// pack returns compressed data, which does not depend on the pieces of its input and can be read.
+func pack(t *testing.T, f format, data []byte, level int, strategy deflate.Strategy) []byte {
+	t.Helper()
+	var whole, cut bytes.Buffer
+	write(t, f.make(&whole, level, strategy), data, len(data)+1)
+	write(t, f.make(&cut, level, strategy), data, 7919)
+	if !bytes.Equal(whole.Bytes(), cut.Bytes()) {
+		t.Errorf("%s %d %d: the output depends on the pieces of the input", f.name, level, strategy)
+	}
+	r, err := f.open(&cut)
+	if err != nil {
+		t.Fatal(f.name, level, strategy, err)
+	}
+	back, err := io.ReadAll(r)
+	if err != nil || !bytes.Equal(back, data) {
+		t.Errorf("%s %d %d: %d bytes come back, %v", f.name, level, strategy, len(back), err)
+	}
+	return whole.Bytes()
 }
 
 func printed(out []byte) string { return fmt.Sprintf("%d %.8x", len(out), sha256.Sum256(out)) }
@@ -160,7 +177,7 @@ func TestStored(t *testing.T) {
 	_, by := inputs(t)
 	for _, f := range formats {
 		var out bytes.Buffer
-		write(t, f.make(&out, 0), by["noise"], 50_001)
+		write(t, f.make(&out, 0, deflate.Default), by["noise"], 50_001)
 		r, err := f.open(&out)
 		if err != nil {
 			t.Fatal(f.name, err)
@@ -173,11 +190,11 @@ func TestStored(t *testing.T) {
 
 // FuzzDeflate checks that whatever is compressed comes back.
 func FuzzDeflate(f *testing.F) {
-	f.Add([]byte("text text text"), 6, 3, true)
-	f.Add(bytes.Repeat([]byte("ab"), 40_000), 1, 100, false)
-	f.Fuzz(func(t *testing.T, data []byte, level, piece int, flushes bool) {
+	f.Add([]byte("text text text"), 6, 3, 0, true)
+	f.Add(bytes.Repeat([]byte("ab"), 40_000), 1, 100, 3, false)
+	f.Fuzz(func(t *testing.T, data []byte, level, piece, strategy int, flushes bool) {
 		var out bytes.Buffer
-		w := deflate.NewWriter(&out, (level%11+11)%11-1)
+		w := deflate.NewWriter(&out, (level%11+11)%11-1, deflate.Strategy((strategy%5+5)%5))
 		for rest := data; len(rest) > 0; {
 			n := min(max(piece, 1), len(rest))
 			if _, err := w.Write(rest[:n]); err != nil {

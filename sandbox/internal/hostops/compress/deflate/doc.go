@@ -1,4 +1,4 @@
-// Package deflate compresses as zlib does, byte for byte, with its default strategy and memory level.
+// Package deflate compresses as zlib does, byte for byte, with its default memory level.
 //
 // Programs print the length of compressed data, compare it, and keep it in tests, so the encoder of the standard
 // library, whose choices differ, would not do. A [Writer] finds matches as zlib's deflate.c does (match.go) and writes

@@ -46,6 +46,7 @@ type Writer struct {
 	w io.Writer
 	blocks
 	level
+	strategy    Strategy
 	lazyMatches bool
 	stores      bool
 
@@ -61,14 +62,31 @@ type Writer struct {
 	available                bool
 }
 
+// A Strategy is one of zlib's: which matches are taken, and which codes written.
+type Strategy int
+
+// The strategies: matches that are worth their bits, those of some length, none, those of the byte before, and fixed
+// codes.
+const (
+	Default Strategy = iota
+	Filtered
+	HuffmanOnly
+	RLE
+	Fixed
+)
+
+// shortMatch is the length up to which Filtered takes no match.
+const shortMatch = 5
+
 // NewWriter returns a writer at one of zlib's levels, from 0 to 9; -1 is 6.
-func NewWriter(w io.Writer, n int) *Writer {
+func NewWriter(w io.Writer, n int, strategy Strategy) *Writer {
 	if n < 0 {
 		n = 6
 	}
-	z := &Writer{w: w, level: levels[min(n, len(levels)-1)], lazyMatches: n >= firstLazy, stores: n == 0,
-		length: minMatch - 1, before: minMatch - 1}
+	z := &Writer{w: w, level: levels[min(n, len(levels)-1)], strategy: strategy, lazyMatches: n >= firstLazy,
+		stores: n == 0, length: minMatch - 1, before: minMatch - 1}
 	z.init()
+	z.onlyFixed = strategy == Fixed
 	return z
 }
 
@@ -120,6 +138,8 @@ func (z *Writer) step(until int) {
 	switch {
 	case z.stores:
 		z.storeAll(until)
+	case z.strategy == HuffmanOnly || z.strategy == RLE:
+		z.simply(until)
 	case z.lazyMatches:
 		z.lazily(until)
 	default:
@@ -245,6 +265,30 @@ func (z *Writer) greedily(until int) {
 	z.done(until)
 }
 
+// simply takes no matches but, with RLE, those of the byte before.
+func (z *Writer) simply(until int) {
+	for z.ready(until) {
+		n := 0
+		if z.strategy == RLE && z.ahead >= minMatch && z.at > 0 {
+			for most := min(maxMatch, z.ahead); n < most && z.window[z.at+n] == z.window[z.at-1]; {
+				n++
+			}
+		}
+		var full bool
+		if n >= minMatch {
+			full = z.match(1, n)
+		} else {
+			n, full = 1, z.literal(z.window[z.at])
+		}
+		z.ahead -= n
+		z.at += n
+		if full {
+			z.end(false)
+		}
+	}
+	z.done(until)
+}
+
 // lazily takes a match unless there is a longer one at the next position.
 func (z *Writer) lazily(until int) {
 	for z.ready(until) {
@@ -256,7 +300,7 @@ func (z *Writer) lazily(until int) {
 		z.before, z.length = z.length, minMatch-1
 		if last != 0 && z.before < z.lazy && z.at-last <= maxDist {
 			z.length = z.longest(last)
-			if z.length == minMatch && z.at-z.found > tooFar {
+			if z.length <= shortMatch && z.strategy == Filtered || z.length == minMatch && z.at-z.found > tooFar {
 				z.length = minMatch - 1
 			}
 		}

@@ -12,19 +12,26 @@ inputs.four = made(150000, () => random(4));
 inputs.rare = made(150000, () => Math.clz32(random(32768)));
 inputs.words = Array.from({ length: 40000 }, () => ['alpha', 'beta', 'gamma', 'delta', 'eta', 'io', 'mu', 'x'][random(8)]).join(' ');
 inputs.json = JSON.stringify(Array.from({ length: 5000 }, (_, i) => ({ id: i, name: 'user' + i, v: i * i % 977 })));
+const print = (out, ...what) => {
+  console.log(...what, out.length, createHash('sha256').update(out).digest('hex').slice(0, 16));
+};
 for (const [format, pack] of Object.entries({ raw: zlib.deflateRawSync, zlib: zlib.deflateSync, gzip: zlib.gzipSync })) {
   for (const [name, input] of Object.entries(inputs)) {
     for (let level = format === 'raw' ? 1 : 0; level <= 9; level++) {
       if (format !== 'raw' && input.length > 1000) continue; // they differ from raw in header and checksum
-      const out = pack(input, { level });
-      console.log(format, name, level, out.length, createHash('sha256').update(out).digest('hex').slice(0, 16));
+      print(pack(input, { level }), format, name, level);
+    }
+    for (let strategy = 1; strategy <= 4; strategy++) {
+      for (const level of [0, 1, 3, 6, 9]) {
+        if (format !== 'raw' ? input.length > 1000 : level === 0) continue;
+        print(pack(input, { level, strategy }), format, name, level, strategy);
+      }
     }
   }
 }
 const flushed = zlib.createGzip(), parts = [];
 flushed.on('data', (part) => parts.push(part)).on('end', () => {
-  const out = Buffer.concat(parts);
-  console.log('flushed', out.length, createHash('sha256').update(out).digest('hex').slice(0, 16));
+  print(Buffer.concat(parts), 'flushed');
 });
 flushed.write(inputs.text);
 flushed.flush(() => flushed.end(inputs.text));
