@@ -184,11 +184,14 @@ func TestPackageFunctionNames(t *testing.T) {
 		"import other from './c.cjs';\nvar Node = function Node(x) {\n  this.x = x;\n};\n"+
 			"Node.of = function of() { return of };\n"+
 			"var Two2 = function Two2() { };\nvar of = async function of() { return Node };\n"+
-			"export default [Node, Node.of, Two2, of, other, other.make, new Node(1).constructor].map((f) => f.name)",
+			"const all = [Node, Node.of, Two2, of, other, other.make, new Node(1).constructor, other.Deep];\n"+
+			"export default all.map((f) => f.name)",
 		"c.cjs", "const Node = function Node() { return Node };\nmodule.exports = Node;\n"+
-			"module.exports.make = function make(n) {\n  return n ? make(n - 1) : 0 };\nfunction make() { }")
+			"module.exports.make = function make(n) {\n  return n ? make(n - 1) : 0 };\nfunction make() { }\n"+
+			"(function (global, factory) { factory(global) })(module.exports, function (o) {\n"+
+			"  var Deep = function Deep() { return Deep };\n  o.Deep = Deep;\n});")
 	r := run(t, e, sandbox.Script{Code: `import names from 'p'; names`}, sandbox.Grants{Packages: []sandbox.Package{p}})
-	if want := `["Node","of","Two2","of","Node","make","Node"]`; string(r.Value) != want || r.Error != "" {
+	if want := `["Node","of","Two2","of","Node","make","Node","Deep"]`; string(r.Value) != want || r.Error != "" {
 		t.Errorf("%s %s, want %s", r.Value, r.Error, want)
 	}
 }

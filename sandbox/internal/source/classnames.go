@@ -57,17 +57,22 @@ var (
 		`(?m)^( *class ([\pL_$][\pL\pN_$]*?)([2-9]|[1-9]\d+)(?: extends [^\n]*)? \{)$`)
 )
 
-// renamedExpression matches the line of an assignment at the top of a module whose value is a function with a name of
-// its own, to which esbuild has given a number.
-var renamedExpression = lazyregexp.New(`(?m)^( {0,4}(?:(?:var|let|const) )?[\pL_$][\pL\pN_$.]* = )` +
+// renamedExpression matches the line of an assignment whose value is a function with a name of its own, to which
+// esbuild has given a number.
+var renamedExpression = lazyregexp.New(`(?m)^( *(?:(?:var|let|const) )?[\pL_$][\pL\pN_$.]* = )` +
 	"((?:async )?function\\*? ([\\pL_$][\\pL\\pN_$]*?)([2-9]|[1-9]\\d+)\\([^\n`]*[{;])$")
 
-// nameExpressions returns printed, in which the values of such assignments have their own names.
+// topIndent is the most that the top of a module is indented: that of a CommonJS module is in a function.
+const topIndent = 4
+
+// nameExpressions returns printed, in which the values of such assignments have their own names: those at the top, and
+// constructors, as in nameFunctions.
 func nameExpressions(printed string, written func(name string) bool) string {
 	return renamedExpression.ReplaceAllStringFunc(printed, func(line string) string {
 		m := renamedExpression.FindStringSubmatch(line)
 		head, value, name, number := m[1], m[2], m[3], m[4]
-		if written(name + number) {
+		deep := len(head)-len(strings.TrimLeft(head, " ")) > topIndent
+		if first, _ := utf8.DecodeRuneInString(name); deep && !unicode.IsUpper(first) || written(name+number) {
 			return line
 		}
 		for i := 1; i < len(number); i++ { // the name may end with a digit itself
