@@ -16,60 +16,14 @@ type pattern struct {
 	// word, if it is set, is what is searched for in place of the marks, in any case.
 	word string
 	find finder
+	// seek finds the marks, or how the word begins.
+	seek *seeker
 }
 
 // A finder looks for a credential whose mark is at a place in s and that begins at done or later. It returns the part
 // to be replaced and where the search goes on. The part is empty if there is none. All calls for one text together take
 // time in proportion to its length.
 type finder func(s string, at int, mark string, done int) (from, to, next int)
-
-// hide returns s without the credentials.
-func (p pattern) hide(s string) string {
-	var out strings.Builder
-	copied, done := 0, 0
-	marks := p.marks
-	if p.word != "" {
-		marks = []string{p.word[:1], strings.ToUpper(p.word[:1])}
-	}
-	places := make([]int, len(marks)) // the next place of each mark
-	for i := range places {
-		places[i] = -1
-	}
-	for pos := 0; ; {
-		at, here := len(s), ""
-		for i, mark := range marks {
-			if places[i] < pos {
-				if n := strings.Index(s[pos:], mark); n >= 0 {
-					places[i] = pos + n
-				} else {
-					places[i] = len(s)
-				}
-			}
-			if places[i] < at {
-				at, here = places[i], mark
-			}
-		}
-		if at == len(s) {
-			break
-		}
-		if p.word != "" && !has(s, at, p.word) {
-			pos = at + 1
-			continue
-		}
-		from, to, next := p.find(s, at, here, done)
-		pos = max(next, at+1)
-		if from < to {
-			out.WriteString(s[copied:from])
-			out.WriteString("[redacted:" + p.kind + "]")
-			copied, done = to, pos
-		}
-	}
-	if copied == 0 {
-		return s
-	}
-	out.WriteString(s[copied:])
-	return out.String()
-}
 
 // token finds a word that begins with its mark and goes on with at least so many bytes of a class.
 func token(c *class, least int) finder { return prefixed("", c, least, maxToken) }
@@ -265,7 +219,7 @@ func parameter(s string, at int, mark string, done int) (from, to, next int) {
 	from = at + len(mark)
 	for _, name := range parameters {
 		begin := from - 1 - len(name)
-		if begin <= done || !has(s, begin, name) || strings.IndexByte("?&", s[begin-1]) < 0 {
+		if begin <= done || s[begin-1] != '?' && s[begin-1] != '&' || !has(s, begin, name) {
 			continue
 		}
 		if to = value.run(s, from); from < to { // only behind a name, as it may be as long as the text
@@ -373,9 +327,13 @@ var (
 
 // patterns returns the patterns in the order in which they are searched.
 func patterns() []pattern {
-	p := func(kind string, find finder, marks ...string) pattern { return pattern{kind, marks, "", find} }
+	p := func(kind string, find finder, marks ...string) pattern {
+		return pattern{kind, marks, "", find, newSeeker(marks)}
+	}
 	scheme := func(name string, c *class, padding string) pattern {
-		return pattern{name, inAnyCase(name[len(name)-3:]), name, authorization(name, c, padding)}
+		return pattern{
+			name, inAnyCase(name[len(name)-3:]), name, authorization(name, c, padding), newSeeker(inAnyCase(name[:2])),
+		}
 	}
 	return []pattern{
 		p("private key", pem, beginPEM),

@@ -248,9 +248,19 @@ func costly() []string {
 		"-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "password='abcdefgh' ", "password='", "key", "aws",
 		"as", "&token=", "-SG.", "-sk-", "xoxb-a", "basic ", "PRIVATE KEY", "key=", "token=", "?key=", "&key=&",
 		"password=", "aws_secret_access_key=", "AccountKey=", "api_key: ", "api_key='", "bearer ",
-		"a://b:", "hooks.slack.com/services/",
+		"a://b:", "hooks.slack.com/services/", "ey......", "oken EY ecret EC assw key= sig= ://",
+		everyMark, apart(everyMark),
+		everyMark + strings.Repeat(".", 40), "eyoken", "ebasi bear Aws SG. eyJ key= :// assw sk- xox hf_ ",
 	}
 }
+
+// everyMark holds what each pattern is searched by.
+const everyMark = "-----BEGIN eyJ bearer BASIC AKIA ASIA aws AWS ghp_ gho_ github_pat_ xox k_live_ whsec_ AIza sk- npm_ " +
+	"glpat- SG. hf_ ya29. hooks.slack.com/services/ AccountKey= oken= OKEN= ey= EY= ecret= assword= sig= SIG= " +
+	"ignature= assw ASSW assph ey EY oken ecret ECRET :// "
+
+// apart returns the words of a text with many spaces between them.
+func apart(text string) string { return strings.ReplaceAll(text, " ", strings.Repeat(" ", 33)) }
 
 // Texts that look like credentials take time in proportion to their length, whatever comes behind them.
 func TestRedactHostile(t *testing.T) {
