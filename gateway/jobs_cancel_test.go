@@ -3,13 +3,17 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway"
+	"github.com/airlock-run/airlock/infra/state/sqlitestate"
 )
 
 // onePlace returns a server whose one place an execution holds until it is cancelled, what receives the IDs of
@@ -118,5 +122,47 @@ func TestCancelWithoutRecord(t *testing.T) {
 	case id := <-began:
 		t.Errorf("%s ran", id)
 	default:
+	}
+}
+
+// An execution that waits can be cancelled when its stored request is lost. Its record says that.
+func TestCancelWithoutRequest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := sqlitestate.Open(dir, sqlitestate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := serve(t, options{state: store})
+	const id = "exec_0000000001"
+	err = store.Submit(t.Context(), execution.Job{
+		ID: id, Tenant: "default", Status: execution.Queued, Kinds: true, ReceivedAt: time.Now(),
+		Request: execution.Request{Code: strings.Repeat("x", 2<<20)},
+		Times:   execution.Times{NotBefore: time.Now().Add(30 * time.Minute)},
+	})
+	if err == nil {
+		err = os.RemoveAll(filepath.Join(dir, "contents"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, s.do(t, "DELETE", "/api/result/"+id, ""), 202, `"status":"cancelled"`)
+	if status, err := store.JobStatus(t.Context(), id); err != nil || status != execution.Cancelled {
+		t.Errorf("stored as %q, %v", status, err)
+	}
+	r, err := s.records.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != "cancelled" {
+		t.Errorf("recorded as %q", r.Status)
+	}
+	if r.CodeSHA256 != "" || len(r.Reasons) != 1 {
+		t.Errorf("recorded with the code %q and %v", r.CodeSHA256, r.Reasons)
 	}
 }

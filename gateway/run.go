@@ -36,10 +36,15 @@ type run struct {
 // run may only be recorded.
 func (e *executor) begin(ctx context.Context, s api.Submission) (*run, error) {
 	s.ID = cmp.Or(s.ID, e.newID())
+	r := &run{Submission: s, now: e.now, custody: []audit.Step{{Step: audit.Received}}}
+	if s.RequestLost {
+		r.decision = undecided(s.Request)
+		return r, nil
+	}
 	if s.Function != nil && s.Content == "" {
 		s.Content = s.Request.Sources().Sum()
+		r.Submission = s
 	}
-	r := &run{Submission: s, now: e.now, custody: []audit.Step{{Step: audit.Received}}}
 	var err error
 	ask := policyRequest(s)
 	r.sources = ask.Sum
@@ -153,6 +158,11 @@ func (r *run) record(result execution.Result, keepCode bool) audit.Record {
 	sum := governance.Hash([]byte(r.Request.Main()))
 	record := governance.Record(invocationOf(r.Submission), &r.decision, result, sum, keepCode)
 	record.OutputBytes, record.Seed, record.Reused = int64(len(result.Output)), r.Request.Seed, r.reused
+	if r.RequestLost {
+		record.CodeSHA256, record.Request = "", nil
+		record.Reasons = append(record.Reasons,
+			"the store has lost the request, so the record has neither the code nor the tier that was asked for")
+	}
 	if r.reused != "" { // nothing ran, so nothing was used
 		record.Usage, record.DurationMs = audit.Usage{}, api.Milliseconds(r.now().Sub(r.ReceivedAt))
 		record.Reasons = append(record.Reasons,

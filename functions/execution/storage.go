@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -100,6 +101,9 @@ const (
 	StoreReadOnly StoreFault = "read_only" // it may not be written to
 	StoreLost     StoreFault = "lost"      // it cannot be reached, or its disk fails
 )
+
+// ErrContentLost marks the error of a store whose content of one item is lost or damaged, whatever the others are.
+var ErrContentLost = errors.New("a content is not there")
 
 // A StoreError reports a store that cannot work. Nothing was changed.
 type StoreError struct {

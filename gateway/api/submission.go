@@ -49,6 +49,8 @@ type Submission struct {
 	Admitted func()
 	// OnLog, which may be nil, receives each log as the guest prints it.
 	OnLog func(execution.Log)
+	// RequestLost says that the store has lost the request. The execution can only end.
+	RequestLost bool
 	// CallTool calls the tools of the caller. Nil refuses a request that has any.
 	CallTool execution.CallTool
 }

@@ -286,14 +286,19 @@ func (h *Handlers) Cancel(c *fiber.Ctx) error {
 	if job.Status == execution.Cancelled {
 		return respond(job)
 	}
-	if job, err = h.Queue.Job(ctx, id); errors.Is(err, execution.ErrNotFound) {
+	whole, err := h.Queue.Job(ctx, id)
+	lost := errors.Is(err, execution.ErrContentLost)
+	switch {
+	case errors.Is(err, execution.ErrNotFound):
 		return ErrEnded
-	}
-	if err != nil {
+	case err == nil:
+		job = whole
+	case !lost:
 		return err
 	}
-	cancelled, record, err := h.Executions.Cancelled(ctx, SubmissionOf(job),
-		"the execution was cancelled before it began")
+	submission := SubmissionOf(job)
+	submission.RequestLost = lost
+	cancelled, record, err := h.Executions.Cancelled(ctx, submission, "the execution was cancelled before it began")
 	if err != nil {
 		return err
 	}

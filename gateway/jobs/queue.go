@@ -49,7 +49,8 @@ type States interface {
 type Work interface {
 	// ClaimSome makes this process the owner of at most so many jobs of tenants that are not passed over. Each is the
 	// next job of the first such tenant in order after the tenant of the job before, so that all are served in turn; the
-	// first tenant is one after the given tenant. The error is ErrNotFound if there is no job.
+	// first tenant is one after the given tenant. The error is ErrNotFound if there is no job. The error of a job whose
+	// content is lost comes beside the jobs that are claimed.
 	ClaimSome(ctx context.Context, now time.Time, after string, passOver []string, most int) ([]execution.Job, error)
 	// Take makes this process the owner of the job with an ID. The error is ErrNotFound if the job may not begin, or has
 	// begun.

@@ -109,8 +109,10 @@ func (q *Queue) drain(begin, running, keeping context.Context) (err error) {
 		switch {
 		case errors.Is(err, execution.ErrNotFound) || begin.Err() != nil:
 			return nil
-		case err != nil:
+		case err != nil && len(claimed) == 0:
 			return fmt.Errorf("claim a job: %w", err)
+		case err != nil:
+			q.cfg.Logger.Error("a job cannot be claimed", "error", err)
 		}
 		for _, job := range claimed {
 			after = job.Tenant

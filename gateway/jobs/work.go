@@ -76,11 +76,11 @@ func (q *Queue) dispatch(loop, running context.Context) {
 				_ = q.run(running, running, job) // it is logged
 			})
 		}
-		if err == nil {
-			continue
+		if err != nil && !errors.Is(err, execution.ErrNotFound) && loop.Err() == nil {
+			q.cfg.Logger.Error("a job cannot be claimed", "error", err)
 		}
-		if !errors.Is(err, execution.ErrNotFound) && loop.Err() == nil {
-			q.cfg.Logger.Error("no job can be claimed", "error", err)
+		if err == nil || len(claimed) > 0 {
+			continue
 		}
 		select {
 		case <-loop.Done():

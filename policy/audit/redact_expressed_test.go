@@ -255,8 +255,8 @@ func costly() []string {
 }
 
 // everyMark holds what each pattern is searched by.
-const everyMark = "-----BEGIN eyJ bearer BASIC AKIA ASIA aws AWS ghp_ gho_ github_pat_ xox k_live_ whsec_ AIza sk- npm_ " +
-	"glpat- SG. hf_ ya29. hooks.slack.com/services/ AccountKey= oken= OKEN= ey= EY= ecret= assword= sig= SIG= " +
+const everyMark = "-----BEGIN eyJ bearer BASIC AKIA ASIA aws AWS ghp_ gho_ github_pat_ xox k_live_ whsec_ AIza sk- " +
+	"npm_ glpat- SG. hf_ ya29. hooks.slack.com/services/ AccountKey= oken= OKEN= ey= EY= ecret= assword= sig= SIG= " +
 	"ignature= assw ASSW assph ey EY oken ecret ECRET :// "
 
 // apart returns the words of a text with many spaces between them.

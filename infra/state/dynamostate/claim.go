@@ -196,7 +196,7 @@ func (s *Store) letGo(owner string) {
 }
 
 // Orphans returns the running jobs of processes that have died, and those that this process claimed without receiving
-// the answer.
+// the answer. A job whose content is lost is left out, and its error is returned beside the others.
 func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 	if err := s.beat.awake(ctx); err != nil {
 		return nil, fmt.Errorf("look for orphans: %w", err)
@@ -227,6 +227,7 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 		dead = s.beat.deadOf(running)
 	}
 	var out []execution.Job
+	var lost error
 	for process, jobs := range running {
 		idle, died := dead[process]
 		if process == s.id {
@@ -242,6 +243,8 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 			job, err := s.Job(ctx, idOf(l.key))
 			switch {
 			case errors.Is(err, execution.ErrNotFound):
+			case errors.Is(err, execution.ErrContentLost):
+				lost = fmt.Errorf("look for orphans: %w", err)
 			case err != nil:
 				return nil, fmt.Errorf("look for orphans: %w", err)
 			case job.Status == execution.Running && job.Owner == l.at && !s.holds(l.at):
@@ -250,7 +253,7 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 			}
 		}
 	}
-	return out, nil
+	return out, lost
 }
 
 // deadOf returns the processes with running jobs that have died, and since when each has certainly begun none.

@@ -3,9 +3,12 @@ package dynamostate_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/airlock-run/airlock/gateway/jobs"
 	"github.com/airlock-run/airlock/gateway/jobs/jobstest"
@@ -151,4 +154,23 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	statetest.Test(t, func(t *testing.T) statetest.State { return newFleet(t) })
 	statetest.TestPaused(t, func(t *testing.T) statetest.State { return newFleet(t) })
+}
+
+// A lost content stops its own execution only.
+func TestLostRequest(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	_, name, _ := strings.Cut(f.url, "s3://")
+	name, _, _ = strings.Cut(name, "/")
+	statetest.TestLost(t, f, func(t *testing.T) {
+		client := bucket.Client(t)
+		found, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &name})
+		if err != nil || len(found.Contents) != 1 {
+			t.Fatalf("%d objects, %v", len(found.Contents), err)
+		}
+		_, err = client.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &name, Key: found.Contents[0].Key})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -276,6 +276,7 @@ func readJob(ctx context.Context, t *table, id string, decode decoder) (job exec
 	if !validID(id) {
 		return job, execution.ErrNotFound
 	}
+	before := "" // the token of the item whose content was not there
 	for range changes {
 		it, err := t.get(ctx, jobKey(id))
 		if err != nil {
@@ -284,6 +285,11 @@ func readJob(ctx context.Context, t *table, id string, decode decoder) (job exec
 		if len(it) == 0 {
 			return job, execution.ErrNotFound
 		}
+		if before != "" && before == textOf(it["v"]) {
+			err := fmt.Errorf("job %s: %w", id, execution.ErrContentLost)
+			return job, &execution.StoreError{Fault: execution.StoreLost, Err: err}
+		}
+		before = textOf(it["v"])
 		if job, err = decode(ctx, it); !errors.Is(err, errMoved) {
 			return job, err
 		}

@@ -158,9 +158,6 @@ func (d *database) filed(ctx context.Context, fn func(*sql.Tx, *filing) error) e
 
 func (d *database) contents() string { return filepath.Join(d.dir, contentsFolder) }
 
-// errContent marks the error of one file that is lost or damaged, whatever the others are.
-var errContent = errors.New("a content is not there")
-
 // load returns the bytes of a value.
 func (d *database) load(k kept) ([]byte, error) {
 	if k.file == "" {
@@ -169,21 +166,21 @@ func (d *database) load(k kept) ([]byte, error) {
 	path := filepath.Join(d.contents(), filepath.Base(k.file))
 	info, err := os.Lstat(path) // opening a pipe may wait forever
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fileFault(fmt.Errorf("%w: %w", errContent, err))
+		return nil, fileFault(fmt.Errorf("%w: %w", execution.ErrContentLost, err))
 	}
 	if err != nil {
 		return nil, fileFault(err)
 	}
 	if !info.Mode().IsRegular() || info.Size() != int64(k.bytes) || k.bytes > largest {
-		return nil, fileFault(fmt.Errorf("%w: file %s of the folder %s is not the one that was stored", errContent, k.file,
-			contentsFolder))
+		return nil, fileFault(fmt.Errorf("%w: file %s of the folder %s is not the one that was stored",
+			execution.ErrContentLost, k.file, contentsFolder))
 	}
 	b, err := os.ReadFile(path)
 	if err == nil && len(b) != k.bytes {
 		err = io.ErrUnexpectedEOF
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EIO) {
-		err = fmt.Errorf("%w: %w", errContent, err)
+		err = fmt.Errorf("%w: %w", execution.ErrContentLost, err)
 	}
 	if err != nil {
 		return nil, fileFault(fmt.Errorf("file %s of the folder %s: %w", k.file, contentsFolder, err))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/infra/state/sqlitestate"
+	"github.com/airlock-run/airlock/infra/state/statetest"
 )
 
 // filesIn returns how many contents of a state have files.
@@ -204,22 +205,23 @@ func TestLostContents(t *testing.T) {
 		}
 	}
 	now := time.Now()
-	claim := func(when time.Time, most int, want ...string) {
+	claim := func(when time.Time, fails error, want ...string) {
 		t.Helper()
-		jobs, err := s.ClaimSome(t.Context(), when, "", nil, most)
+		jobs, err := s.ClaimSome(t.Context(), when, "", nil, 2)
 		var got []string
 		for _, job := range jobs {
 			got = append(got, job.ID)
 		}
-		if fmt.Sprint(got) != fmt.Sprint(want) || (err == nil) != (len(want) > 0) {
-			t.Errorf("claimed %v, %v; want %v", got, err, want)
+		if fmt.Sprint(got) != fmt.Sprint(want) || !errors.Is(err, fails) {
+			t.Errorf("claimed %v, %v; want %v, %v", got, err, want, fails)
 		}
 	}
 	move(contents, aside)
-	claim(now, 2, second)
-	claim(now, 2)
+	claim(now, execution.ErrContentLost, second) // together with the others, and not instead of them
+	claim(now, execution.ErrNotFound)
+	claim(now.Add(2*time.Minute), execution.ErrContentLost)
 	move(aside, contents)
-	claim(now.Add(2*time.Minute), 2, first)
+	claim(now.Add(4*time.Minute), nil, first)
 	move(contents, aside)
 	shut(t, s)
 	s = open()
@@ -232,4 +234,15 @@ func TestLostContents(t *testing.T) {
 	if orphans, err := s.Orphans(t.Context()); len(orphans) != 2 || err != nil {
 		t.Errorf("%d orphans, %v", len(orphans), err)
 	}
+}
+
+// A lost content stops its own execution only.
+func TestLostRequest(t *testing.T) {
+	t.Parallel()
+	f := folder{t.TempDir(), map[statetest.Store]bool{}}
+	statetest.TestLost(t, f, func(t *testing.T) {
+		if err := os.RemoveAll(filepath.Join(f.dir, "contents")); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -55,7 +55,7 @@ func (d *database) all(ctx context.Context, q querier, rows *sql.Rows, scan func
 	var lost error
 	for _, row := range read {
 		job, err := d.job(ctx, q, row)
-		if errors.Is(err, errContent) {
+		if errors.Is(err, execution.ErrContentLost) {
 			lost = err
 			continue
 		}

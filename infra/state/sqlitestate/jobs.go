@@ -171,14 +171,14 @@ func readJob(ctx context.Context, d *database, columns string, scan func(scanner
 // last job serves all tenants in turn. The error is execution.ErrNotFound if no job may start now.
 func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver []string) (execution.Job, error) {
 	jobs, err := s.ClaimSome(ctx, now, after, passOver, 1)
-	if err != nil {
+	if len(jobs) == 0 {
 		return execution.Job{}, err
 	}
 	return jobs[0], nil
 }
 
 // ClaimSome claims at most so many jobs in one transaction, as consecutive calls of Claim do. A job whose content is
-// lost lets others go first for a minute; the error is its if no job is claimed.
+// lost lets others go first for a minute. Its error is returned beside the jobs that are claimed.
 func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, passOver []string,
 	most int) (jobs []execution.Job, err error) {
 	over := "[]"
@@ -200,7 +200,7 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 		last := after
 		for passed := 0; len(jobs) < most && passed < rowsAtOnce; {
 			job, seq, err := next(ctx, s.database, tx, now, last, over)
-			if errors.Is(err, errContent) {
+			if errors.Is(err, execution.ErrContentLost) {
 				lost = err
 				passed++
 				if err := postpone(ctx, tx, seq, now); err != nil {
@@ -226,10 +226,7 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 	if err != nil {
 		return nil, err
 	}
-	if len(jobs) == 0 {
-		return nil, lost
-	}
-	return jobs, nil
+	return jobs, lost
 }
 
 // postpone makes a queued job startable in a minute. [Store.Take], which is for one job, does not heed that.
@@ -438,7 +435,7 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 				return err
 			}
 			due, err := s.all(ctx, tx, rows, scanWhole)
-			if err != nil && !errors.Is(err, errContent) {
+			if err != nil && !errors.Is(err, execution.ErrContentLost) {
 				return err
 			}
 			for _, job := range due {

@@ -32,7 +32,7 @@ func (s *Store) Orphans(ctx context.Context) ([]execution.Job, error) {
 			return nil, fmt.Errorf("free callbacks: %w", err)
 		}
 		jobs, err := s.jobs(ctx, "SELECT "+jobColumns+" FROM jobs WHERE status = 'running' AND owner = ?", owner)
-		if errors.Is(err, errContent) {
+		if errors.Is(err, execution.ErrContentLost) {
 			lost, err = err, nil
 		}
 		if err != nil {

@@ -99,7 +99,7 @@ func (d *database) DueWaits(ctx context.Context, now time.Time, limit int) ([]ex
 	}
 	if len(due) <= limit {
 		jobs, err := d.states(ctx, query+"ORDER BY not_before LIMIT ?", millis(now), limit)
-		if len(jobs) > 0 && errors.Is(err, errContent) {
+		if len(jobs) > 0 && errors.Is(err, execution.ErrContentLost) {
 			return jobs, nil
 		}
 		return jobs, err
@@ -112,7 +112,7 @@ func (d *database) DueWaits(ctx context.Context, now time.Time, limit int) ([]ex
 	for _, tenant := range tenants {
 		some, err := d.states(ctx, query+"AND tenant = ? ORDER BY not_before LIMIT ?", millis(now), tenant,
 			min(part, limit-len(out)))
-		if err != nil && !errors.Is(err, errContent) {
+		if err != nil && !errors.Is(err, execution.ErrContentLost) {
 			return nil, err
 		}
 		if out = append(out, some...); len(out) >= limit {
