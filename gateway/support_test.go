@@ -169,6 +169,7 @@ type options struct {
 	// attached are tools of servers that the deployment attaches.
 	attached mcp.ToolSource
 	health   []gateway.Health
+	redact   func(*audit.Record)
 }
 
 type served struct {
@@ -229,6 +230,7 @@ func serve(t testing.TB, o options) *served {
 	s, err := gateway.New(o.config, gateway.Deps{
 		Invoker: &function{o.invoke, o.ready}, Records: o.store, Policy: o.policy, Scanner: o.reader, Auth: auth,
 		Limits: access.Limits{Limiter: limiter, AnalysisLimiter: o.analyses, Logins: logins, Quotas: o.quotas},
+		Redact: o.redact,
 		State:  o.state, RemoteTools: o.attached, Health: o.health, Logger: o.log, AccessLog: o.access, Now: time.Now,
 		NewID: func() string { return "exec_" + ulid.Make().String() },
 	})

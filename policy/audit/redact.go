@@ -109,7 +109,8 @@ func (r *Redactor) texts() []mark {
 
 // Apply removes the secrets from rec. A member that is not JSON cannot be searched and is removed.
 func (r *Redactor) Apply(rec *Record) {
-	rec.Code, rec.Error = r.Text(rec.Code), r.Text(rec.Error)
+	code := rec.Code
+	rec.Code, rec.Error = r.Text(code), r.Text(rec.Error)
 	for i, s := range rec.Reasons {
 		if clean := r.Text(s); clean != s {
 			rec.Reasons = slices.Clone(rec.Reasons)
@@ -119,11 +120,16 @@ func (r *Redactor) Apply(rec *Record) {
 	for _, s := range []*string{&rec.Caller.Subject, &rec.Caller.Tenant} {
 		*s = r.Text(*s)
 	}
-	rec.Grants = r.raw(rec.Grants, false)
-	rec.DangerAnalysis = r.raw(rec.DangerAnalysis, false)
-	rec.ASTTelemetry = r.raw(rec.ASTTelemetry, false)
-	rec.Request = r.raw(rec.Request, true)
-	rec.Journal = r.raw(rec.Journal, true)
+	rec.Grants = r.raw(rec.Grants, false, r.string)
+	rec.DangerAnalysis = r.raw(rec.DangerAnalysis, false, r.string)
+	rec.ASTTelemetry = r.raw(rec.ASTTelemetry, false, r.string)
+	rec.Request = r.raw(rec.Request, true, func(s []byte) (string, bool) {
+		if len(s) > 0 && string(s) == code { // the request has it again
+			return rec.Code, rec.Code != code
+		}
+		return r.string(s)
+	})
+	rec.Journal = r.raw(rec.Journal, true, r.string)
 	if len(r.fields) > 0 {
 		r.applyFields(rec)
 	}
@@ -147,16 +153,16 @@ func (r *Redactor) clean(s string, groups uint64) string {
 	return s
 }
 
-// raw redacts the strings of a JSON document, and with named also the members whose names are secret. Text that needs
-// no redaction stays as it is, byte for byte.
-func (r *Redactor) raw(doc json.RawMessage, named bool) json.RawMessage {
+// raw redacts the strings of a JSON document by text, and with named also the members whose names are secret. Text that
+// needs no redaction stays as it is, byte for byte.
+func (r *Redactor) raw(doc json.RawMessage, named bool, text func([]byte) (string, bool)) json.RawMessage {
 	if len(doc) == 0 || !named && bytes.IndexByte(doc, '\\') < 0 && !marked(r.marks, doc) {
 		return doc
 	}
 	if known := r.harmless.Load(); !named && known != nil && *known == string(doc) {
 		return doc
 	}
-	e := editor{doc: doc, text: r.string}
+	e := editor{doc: doc, text: text}
 	if named {
 		e.name = r.secretName
 	}

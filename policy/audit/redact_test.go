@@ -225,3 +225,17 @@ func BenchmarkRedact(b *testing.B) {
 		r.Apply(&rec)
 	}
 }
+
+// The code of a request is redacted as the code of its record is.
+func TestRedactCodeTwice(t *testing.T) {
+	t.Parallel()
+	r := redactor(t, audit.RedactConfig{})
+	const code = "password = 'abcdefgh'"
+	rec := audit.Record{Source: audit.Source{Code: code}}
+	rec.Request = json.RawMessage(`{"code":"` + code + `","files":{"a":"` + code + `;"}}`)
+	r.Apply(&rec)
+	const clean = "password = '[redacted:assigned]'"
+	if rec.Code != clean || string(rec.Request) != `{"code":"`+clean+`","files":{"a":"`+clean+`;"}}` {
+		t.Errorf("%s, %s", rec.Code, rec.Request)
+	}
+}

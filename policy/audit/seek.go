@@ -9,21 +9,20 @@ import (
 // marks stand close together as where there are none.
 type seeker struct {
 	marks []string
+	// near is how many bytes a search looks at one by one before it searches for each mark. It costs about as much.
+	near int
 	// first and second hold, for each byte, the marks that have it in that place, one bit each.
 	first, second [256]uint32
 }
 
 func newSeeker(marks []string) *seeker {
-	k := &seeker{marks: marks}
+	k := &seeker{marks: marks, near: min(4*len(marks), 24)}
 	for i, mark := range marks {
 		k.first[mark[0]] |= 1 << i
 		k.second[mark[1]] |= 1 << i
 	}
 	return k
 }
-
-// near is how many bytes a search looks at one by one before it searches for each mark.
-const near = 32
 
 // A search is a seeker's way through one text.
 type search struct {
@@ -36,7 +35,7 @@ type search struct {
 // next returns the next place of a mark at pos or later, and the mark, which is empty if there is none. Of several
 // marks at one place it is the first. pos never decreases.
 func (f *search) next(s string, pos int) (int, string) {
-	for end := min(pos+near, len(s)-1); pos < end; pos++ {
+	for end := min(pos+f.near, len(s)-1); pos < end; pos++ {
 		both := f.first[s[pos]] & f.second[s[pos+1]]
 		for ; both != 0; both &= both - 1 {
 			if mark := f.marks[bits.TrailingZeros32(both)]; strings.HasPrefix(s[pos:], mark) {
