@@ -34,6 +34,7 @@ import (
 	"github.com/airlock-run/airlock/infra/mcptools"
 	"github.com/airlock-run/airlock/infra/packages"
 	"github.com/airlock-run/airlock/infra/s3objects"
+	"github.com/airlock-run/airlock/infra/state/alarms"
 	"github.com/airlock-run/airlock/infra/state/dynamostate"
 	"github.com/airlock-run/airlock/infra/state/sqsqueue"
 	"github.com/airlock-run/airlock/policy/outbound"
@@ -84,6 +85,7 @@ var clients = map[string][]struct {
 		return err
 	}}},
 	"infra/s3objects":         {{"object", 220 << 20, callS3(false)}, {"list", 40 << 20, callS3(true)}},
+	"infra/state/alarms":      {{"alarm", 4 << 20, callAlarms}},
 	"infra/state/dynamostate": {{"table", 220 << 20, callDynamo}},
 	"infra/state/sqsqueue":    {{"queue", 40 << 20, callQueue}},
 	"sandbox/internal/egress": {{"fetch", 4 << 20, callFetch}, {"tool", 4 << 20, callTool}},
@@ -234,6 +236,18 @@ func callQueue(ctx context.Context, t *testing.T, url string) error {
 		return err
 	}
 	return q.Send(ctx, "t", "exec_0000000001", 0)
+}
+
+func callAlarms(ctx context.Context, t *testing.T, url string) error {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
+		t.Setenv(name, "a")
+	}
+	a, err := alarms.Open(ctx, "scheduler://due?role=arn:aws:iam::123456789012:role/alarms&"+
+		"function=arn:aws:lambda:eu-central-1:123456789012:function:jobs", alarms.Config{Endpoint: url, Attempts: 2})
+	if err != nil {
+		return err
+	}
+	return a.Set(ctx, time.Now())
 }
 
 // callContainer looks up credentials as in a container.
