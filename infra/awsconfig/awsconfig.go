@@ -46,6 +46,21 @@ func Load(
 	return loaded, err
 }
 
+// Bounded returns next with limits on each exchange. Clients of services use it for what their answers may take.
+func Bounded(limits outbound.Limits, next aws.HTTPClient) aws.HTTPClient {
+	return bounded{limits, next}
+}
+
+type bounded struct {
+	limits outbound.Limits
+	next   aws.HTTPClient
+}
+
+// Do implements aws.HTTPClient.
+func (b bounded) Do(r *http.Request) (*http.Response, error) {
+	return b.limits.Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
+}
+
 // stay refuses the requests to which a redirect leads. The SDK's client follows those with the statuses 307 and 308 to
 // any address, and not every service of it lets the client be replaced, so the transport refuses.
 func stay(t *http.Transport) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -118,20 +117,9 @@ func Open(ctx context.Context, url string, cfg Config) (*Alarms, error) {
 		if cfg.Endpoint != "" {
 			o.BaseEndpoint = &cfg.Endpoint
 		}
-		o.HTTPClient = bounded{limits, o.HTTPClient}
+		o.HTTPClient = awsconfig.Bounded(limits, o.HTTPClient)
 	})
 	return &Alarms{group: g, client: client, now: cfg.Now, are: map[time.Time]bool{}}, nil
-}
-
-// bounded applies limits to the exchanges of a client.
-type bounded struct {
-	limits outbound.Limits
-	next   aws.HTTPClient
-}
-
-// Do implements aws.HTTPClient.
-func (b bounded) Do(r *http.Request) (*http.Response, error) {
-	return b.limits.Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
 }
 
 // Set sets an alarm for a time. It fires in the minute that begins then or next, and not before that time. A time that

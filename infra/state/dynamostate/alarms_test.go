@@ -81,50 +81,18 @@ func TestAlarmsSurviveDeathBetweenAnyTwoSteps(t *testing.T) {
 
 func awoken(t *testing.T, n int, carry bool) bool {
 	t.Helper()
-	what := fmt.Sprintf("died at request %d (carried out: %v)", n, carry)
 	state, s := withAlarms(t)
-	w, ctx := &world{runs: map[string]int{}, told: map[string]int{}}, t.Context()
-	heir := state.open(t, server.Endpoint, 4)
-	began := state.Now()
-	err := heir.Change(ctx, "t", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
-		f.Schedule = &execution.FunctionSchedule{Cron: "@hourly", TimeZone: "UTC", Missed: schedule.All,
-			Next: began.Truncate(time.Minute)}
-		return nil, nil //nolint:nilnil // no new content
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := way(t)
-	mortal := state.open(t, m.server.URL, 1)
-	m.after(n, carry, false)
-	acknowledged, dead := life(ctx, mortal, w, began)
-	if dead != nil && !m.dead() {
-		t.Fatalf("%s: %v", what, dead)
-	}
-	state.Kill(t, mortal)
-	turns(t, state, s, heir, w, 4)
-	for _, id := range acknowledged {
-		job, err := heir.Job(ctx, id)
-		if err != nil || job.Status != execution.Completed || w.runs[id] != 1 {
-			t.Errorf("%s: %s is %s, ran %d times, %v", what, id, job.Status, w.runs[id], err)
-		}
-		if job.Callback != nil && job.Callback.State != execution.CallbackDelivered {
-			t.Errorf("%s: the callback of %s is %+v", what, id, job.Callback)
-		}
-	}
-	for id, times := range w.runs {
-		if times != 1 {
-			t.Errorf("%s: %s ran %d times", what, id, times)
-		}
-	}
-	f, err := heir.Function(ctx, "t", "f")
+	d := die(t, state, n, carry, "@hourly")
+	turns(t, state, s, d.heir, d.world, 4)
+	d.ended(t, d.acknowledged)
+	f, err := d.heir.Function(t.Context(), "t", "f")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if at, is := s.Next(); !is || at.After(f.Schedule.Next.Add(time.Minute)) {
-		t.Errorf("%s: the next alarm is at %v (%v), and the schedule is due at %v", what, at, is, f.Schedule.Next)
+		t.Errorf("%s: the next alarm is at %v (%v), and the schedule is due at %v", d.what, at, is, f.Schedule.Next)
 	}
-	return !m.dead()
+	return d.survived
 }
 
 // A state without work, and with jobs that have ended, has no alarms.

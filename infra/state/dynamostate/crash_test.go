@@ -192,15 +192,24 @@ func TestDeathBetweenAnyTwoSteps(t *testing.T) {
 	}
 }
 
-func survived(t *testing.T, n int, carry bool) bool {
+// A death is that of a process in a life, and what it leaves.
+type death struct {
+	what         string // for messages
+	heir         *dynamostate.Store
+	world        *world
+	acknowledged []string
+	began        time.Time
+	survived     bool // the life ended before the request at which it was to die
+}
+
+// die lets a process live until its request n, in a state with a schedule that is due.
+func die(t *testing.T, state *fleet, n int, carry bool, cron string) death {
 	t.Helper()
-	what := fmt.Sprintf("died at request %d (carried out: %v)", n, carry)
-	state, w, ctx := newFleet(t), &world{runs: map[string]int{}, told: map[string]int{}}, t.Context()
-	heir := state.open(t, server.Endpoint, 4)
-	began := state.Now()
-	err := heir.Change(ctx, "t", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
-		f.Schedule = &execution.FunctionSchedule{Cron: every, TimeZone: "UTC", Missed: schedule.All,
-			Next: began.Truncate(time.Minute)}
+	d := death{what: fmt.Sprintf("died at request %d (carried out: %v)", n, carry), began: state.Now(),
+		heir: state.open(t, server.Endpoint, 4), world: &world{runs: map[string]int{}, told: map[string]int{}}}
+	err := d.heir.Change(t.Context(), "t", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+		f.Schedule = &execution.FunctionSchedule{Cron: cron, TimeZone: "UTC", Missed: schedule.All,
+			Next: d.began.Truncate(time.Minute)}
 		return nil, nil //nolint:nilnil // no new content
 	})
 	if err != nil {
@@ -209,11 +218,42 @@ func survived(t *testing.T, n int, carry bool) bool {
 	m := way(t)
 	mortal := state.open(t, m.server.URL, 1)
 	m.after(n, carry, false)
-	acknowledged, dead := life(ctx, mortal, w, began)
+	acknowledged, dead := life(t.Context(), mortal, d.world, d.began)
 	if dead != nil && !m.dead() {
-		t.Fatalf("%s: %v", what, dead)
+		t.Fatalf("%s: %v", d.what, dead)
 	}
 	state.Kill(t, mortal) // the minute for which callbacks are claimed is over, too
+	d.acknowledged, d.survived = acknowledged, !m.dead()
+	return d
+}
+
+// ended checks that jobs have ended once, and that their receivers were called.
+func (d death) ended(t *testing.T, ids []string) {
+	t.Helper()
+	for _, id := range ids {
+		job, err := d.heir.Job(t.Context(), id)
+		if err != nil || job.Status != execution.Completed || d.world.runs[id] != 1 {
+			t.Errorf("%s: %s is %s, ran %d times, %v", d.what, id, job.Status, d.world.runs[id], err)
+		}
+		if job.Callback != nil && job.Callback.State != execution.CallbackDelivered {
+			t.Errorf("%s: the callback of %s is %+v", d.what, id, job.Callback)
+		}
+		if job.Callback != nil && (d.world.told[id] < 1 || d.world.told[id] > 2) {
+			t.Errorf("%s: %s was told of %d times", d.what, id, d.world.told[id])
+		}
+	}
+	for id, times := range d.world.runs {
+		if times != 1 {
+			t.Errorf("%s: %s ran %d times", d.what, id, times)
+		}
+	}
+}
+
+func survived(t *testing.T, n int, carry bool) bool {
+	t.Helper()
+	state, ctx := newFleet(t), t.Context()
+	d := die(t, state, n, carry, every)
+	what, heir, w, began, acknowledged := d.what, d.heir, d.world, d.began, d.acknowledged
 	now := state.Now()
 	queue, err := jobs.New(jobs.Config{Store: heir, Runner: w, Now: state.Now, Random: func() float64 { return 0 },
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
@@ -233,34 +273,19 @@ func survived(t *testing.T, n int, carry bool) bool {
 	if err := errors.Join(clock.RunDue(ctx), queue.RunDue(ctx, ""), queue.RunDue(ctx, "")); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	for _, id := range append(acknowledged, scheduled) {
-		if id == "" {
-			continue // the dead process had advanced the schedule
-		}
-		job, err := heir.Job(ctx, id)
-		if err != nil || job.Status != execution.Completed || w.runs[id] != 1 {
-			t.Errorf("%s: %s is %s, ran %d times, %v", what, id, job.Status, w.runs[id], err)
-		}
-		if job.Callback != nil && job.Callback.State != execution.CallbackDelivered {
-			t.Errorf("%s: the callback of %s is %+v", what, id, job.Callback)
-		}
-		if job.Callback != nil && (w.told[id] < 1 || w.told[id] > 2) {
-			t.Errorf("%s: %s was told of %d times", what, id, w.told[id])
-		}
+	all := acknowledged
+	if scheduled != "" { // otherwise, the dead process had advanced the schedule
+		all = append(all, scheduled)
 	}
+	d.ended(t, all)
 	if len(acknowledged)+len(scheduled) == 0 {
 		t.Errorf("%s: the schedule was forgotten", what)
-	}
-	for id, times := range w.runs {
-		if times != 1 {
-			t.Errorf("%s: %s ran %d times", what, id, times)
-		}
 	}
 	if left, err := heir.Due(ctx, now.Add(time.Hour), 10); err != nil || len(left) != 1 ||
 		!left[0].Schedule.Next.After(began) {
 		t.Errorf("%s: the schedule is %v, %v", what, left, err)
 	}
-	return !m.dead()
+	return d.survived
 }
 
 // A process whose answers are lost repeats its requests and recognizes its own changes.

@@ -102,20 +102,9 @@ func openTable(ctx context.Context, url string, access Access) (*table, error) {
 		if c, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
 			o.HTTPClient = c.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = maxConns })
 		}
-		o.HTTPClient = bounded{limits, o.HTTPClient}
+		o.HTTPClient = awsconfig.Bounded(limits, o.HTTPClient)
 	})
 	return &table{name: name, client: client, objects: objects, mostKept: mostKept}, nil
-}
-
-// bounded applies limits to the exchanges of a client.
-type bounded struct {
-	limits outbound.Limits
-	next   aws.HTTPClient
-}
-
-// Do implements aws.HTTPClient.
-func (b bounded) Do(r *http.Request) (*http.Response, error) {
-	return b.limits.Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
 }
 
 // get returns the item under a key as it is now, or nil.

@@ -73,20 +73,9 @@ func Open(ctx context.Context, url string, cfg Config) (*Queue, error) {
 		if c, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
 			o.HTTPClient = c.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = 16 })
 		}
-		o.HTTPClient = bounded{limits, o.HTTPClient}
+		o.HTTPClient = awsconfig.Bounded(limits, o.HTTPClient)
 	})
 	return &Queue{cfg: cfg, url: url, client: client}, nil
-}
-
-// bounded applies limits to the exchanges of a client.
-type bounded struct {
-	limits outbound.Limits
-	next   aws.HTTPClient
-}
-
-// Do implements aws.HTTPClient.
-func (b bounded) Do(r *http.Request) (*http.Response, error) {
-	return b.limits.Bound(outbound.RoundTripperFunc(b.next.Do)).RoundTrip(r)
 }
 
 // Send sends a message about a job, which is delivered after a delay of at most 15 minutes. A receiver that gets it too
