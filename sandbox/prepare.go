@@ -213,7 +213,7 @@ func (r importer) prepareSource(script Script, ahead bool) error {
 		return err
 	}
 	input := source.Input{Code: script.Code, TypeScript: script.TypeScript, Files: script.Files, Entry: script.Entry,
-		Packages: packages, Session: r.step > 0}
+		Packages: packages, Session: r.step > 0, Saved: script.Version != ""}
 	key, kept := source.KeyOf(script.Owner, input)
 	kept = kept && !steps
 	if kept {

@@ -18,7 +18,7 @@
     try {
       if (flags & 1024) packages = await loaded();
       const given = [undefined, main, main?.exports, packages, names];
-      value = flags & 4 ? loaded : await started(p.apply(fn, main?.exports, given));
+      value = flags & 4 ? loaded : await started(p.apply(fn, flags & 32 ? undefined : main?.exports, given));
       if (flags & 8) value = await started(p.apply(value, main?.exports, given));
       if (flags & 1 && typeof value === 'function' && !isClass(value)) value = await value(input, context);
       if (active(value)) value = undefined;

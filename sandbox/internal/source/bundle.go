@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
-	"github.com/go-sourcemap/sourcemap"
 
 	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 )
@@ -53,7 +52,7 @@ type bundle struct {
 	// mu guards what is above from ahead on: esbuild reads several files at once.
 	mu sync.Mutex
 
-	sourceMap *sourcemap.Consumer
+	sourceMap *sourceMap
 	// follows is set if await is to be replaced by calls of then, because the bundle uses contexts of async_hooks.
 	follows bool
 }
@@ -171,12 +170,11 @@ func (b *bundle) withoutTypesIn(body string, head []string, open, tail, end stri
 	}
 	printed, text, ok := strings.Cut("\n"+string(out.Code), "\n"+open)
 	text, ok2 := strings.CutSuffix(text, end)
-	consumer, err := sourcemap.Parse("", out.Map)
-	if !ok || !ok2 || err != nil {
+	if !ok || !ok2 {
 		return "", nil, &Exception{Name: "SyntaxError", Message: "the imports and the code cannot be told apart"}
 	}
 	s := b.source
-	s.sourceMap, s.printedLines = consumer, strings.Count(printed, "\n")+1
+	s.sourceMap = &sourceMap{text: out.Map, above: strings.Count(printed, "\n") + 1}
 	s.skipped -= lines
 	if printed = strings.TrimPrefix(printed, "\n"); printed == "" {
 		return text, nil, nil
@@ -203,10 +201,7 @@ func (b *bundle) build() *Exception {
 		}
 	}
 	if len(b.keys) == 0 {
-		var err error
-		if b.sourceMap, err = sourcemap.Parse("", []byte(textOf(out, ".map"))); err != nil {
-			return &Exception{Name: "SyntaxError", Message: "the bundle has no source map"}
-		}
+		b.sourceMap = &sourceMap{text: []byte(textOf(out, ".map"))}
 	}
 	head := bundleHead
 	if len(b.ahead) > 0 {
@@ -356,14 +351,14 @@ func textOf(out api.BuildResult, suffix string) string {
 }
 
 func (b *bundle) run() api.BuildResult {
-	sourceMap := api.SourceMapExternal
+	mapped := api.SourceMapExternal
 	if len(b.keys) > 0 { // no guest is shown frames of packages, and the map would take several times their size
-		sourceMap = api.SourceMapNone
+		mapped = api.SourceMapNone
 	}
 	return api.Build(api.BuildOptions{
 		EntryPoints: []string{"start"}, Bundle: true, Outfile: "/bundle.js", AbsWorkingDir: "/", TsconfigRaw: b.tsconfigOf(),
 		Format: api.FormatESModule, Target: api.ESNext, Platform: api.PlatformNeutral,
-		Sourcemap: sourceMap, SourcesContent: api.SourcesContentExclude,
+		Sourcemap: mapped, SourcesContent: api.SourcesContentExclude,
 		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent, Metafile: b.module,
 		Supported: map[string]bool{"dynamic-import": false, "import-meta": false, "decorators": false, "using": false,
 			"for-await": false, "regexp-set-notation": false, "async-await": !b.follows, "async-generator": !b.follows},

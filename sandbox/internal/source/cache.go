@@ -29,6 +29,7 @@ type Key struct {
 	typescript bool
 	packages   string
 	session    bool
+	saved      bool
 }
 
 // KeyOf returns the key of an owner's code. ok is false for code that is not cached.
@@ -36,7 +37,8 @@ func KeyOf(owner string, in Input) (key Key, ok bool) {
 	if len(in.Files) > 0 || in.Entry != "" || len(in.Code) > maxCachedCode {
 		return Key{}, false
 	}
-	return Key{owner, sha256.Sum256([]byte(in.Code)), in.TypeScript, in.Packages.Identity, in.Session}, true
+	return Key{owner, sha256.Sum256([]byte(in.Code)), in.TypeScript, in.Packages.Identity, in.Session,
+		in.Saved}, true
 }
 
 // Get returns the source under key, or nil.

@@ -23,7 +23,7 @@ const namedFunction = "$airlock_named"
 // ownNamed defines it. of is how Node would have the names imported from a CommonJS module, whose namespace has the
 // module itself as its default.
 const ownNamed = "const " + namedFunction + " = (module, names, from, of) => { for (const name of names) " +
-	"if (!(name in module)) throw new SyntaxError(of === undefined || " +
+	"if (!Object.hasOwn(module, name)) throw new SyntaxError(of === undefined || " +
 	"Object.getOwnPropertyDescriptor(module, 'default')?.value === undefined ? " +
 	"`The requested module '${from}' does not provide an export named '${name}'` : " +
 	"`Named export '${name}' not found. The requested module '${from}' is a CommonJS module, which may not support all " +
@@ -69,8 +69,11 @@ func parseClause(text, specifier string) (c clause, ok bool) {
 	i := 0
 	if js.IsIdentifierName(tokens[0].kind) {
 		c.first = tokens[0].text
-		if i = 1; at(tokens, i).kind == js.CommaToken {
-			i++
+		if i = 1; len(tokens) > 1 {
+			if tokens[1].kind != js.CommaToken {
+				return c, false
+			}
+			i = 2
 		}
 	}
 	switch at(tokens, i).kind {

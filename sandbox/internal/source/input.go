@@ -20,6 +20,8 @@ type Input struct {
 	Packages Packages
 	// Session makes the declarations of the code outlive it.
 	Session bool
+	// Saved has the top level of modules kept apart from what is called, so that it can be evaluated ahead.
+	Saved bool
 }
 
 // Exception is an error in the code, or one that the code threw. Line and Column count from 1; 0 is unknown.
@@ -63,11 +65,8 @@ func sourceOf(in Input) (*Source, *Exception) {
 	if in.Session {
 		head, inBundle = sessionHead, sessionHead
 	}
-	if !typescript && !in.Session && in.Entry == "" && len(in.Files) == 0 && len(in.Packages.Ahead) > 0 &&
-		(len(found.imports) > 0 || in.Packages.anyOf(found.required)) {
-		if s, ok := in.Packages.plain(bare, skipped, found); ok {
-			return s, nil
-		}
+	if s, ok := in.direct(bare, skipped, found); ok {
+		return s, nil
 	}
 	requires := found.require && (len(in.Files) > 0 || in.Packages.anyOf(found.required))
 	if found.runsAsMain() && !requires && !in.Session {
@@ -119,9 +118,14 @@ func (m moduleForm) head(code string) string {
 		parameters = mainHead
 	}
 	if strings.Contains(code, "this") {
-		return thisStart + strings.TrimSuffix(strings.TrimPrefix(parameters, arrowStart), arrowEnd) + thisEnd
+		return withThis(parameters)
 	}
 	return parameters
+}
+
+// withThis returns the head of a function that has a this of its own, in place of that of an arrow function.
+func withThis(head string) string {
+	return thisStart + strings.TrimSuffix(strings.TrimPrefix(head, arrowStart), arrowEnd) + thisEnd
 }
 
 // isModule reports whether code has what only a module may have.
@@ -144,7 +148,9 @@ func (s *Source) LeavesScript(loaded bool) bool {
 }
 
 // IsModule reports whether the code's imports and exports make it an ES module.
-func (s *Source) IsModule() bool { return s.bundle != nil && s.bundle.module }
+func (s *Source) IsModule() bool {
+	return s.single != nil && s.single.module || s.bundle != nil && s.bundle.module
+}
 
 // mentions is what the text names that only some code gets.
 type mentions struct {

@@ -62,11 +62,13 @@ const (
 	printedToCJS  = `var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);`
 
 	asModule = `__defProp(Object.setPrototypeOf(target, null), Symbol.toStringTag, { value: "Module" })`
-	ownToESM = `var __toESM = (mod, isNodeMode, target) => { if (isNodeMode) { target = {}; ` + asModule + `; ` +
-		`for (const key of [...new Set(["default", ...typeof mod === "object" && mod || typeof mod === "function" ? ` +
+	// fillNamespace makes target the namespace of the CommonJS module mod.
+	fillNamespace = asModule + `; for (const key of [...new Set(["default", ` +
+		`...typeof mod === "object" && mod || typeof mod === "function" ? ` +
 		`__getOwnPropNames(mod) : []])].sort()) __defProp(target, key, key === "default" ? ` +
 		`{ value: mod, enumerable: true } : { get: () => mod[key], ` +
-		`enumerable: key === "__esModule" || !!__getOwnPropDesc(mod, key)?.enumerable }); ` +
+		`enumerable: key === "__esModule" || !!__getOwnPropDesc(mod, key)?.enumerable }); `
+	ownToESM = `var __toESM = (mod, isNodeMode, target) => { if (isNodeMode) { target = {}; ` + fillNamespace +
 		`return target; } return __toESM0(mod, isNodeMode, target); }; var __toESM0 = (mod, isNodeMode, target) => (target =`
 	ownToCJS = `var __toCommonJS = (mod, target = {}) => (` + asModule + `, __copyProps("default" in mod ? ` +
 		`__defProp(target, "__esModule", { value: true, enumerable: true }) : __defProp(target, "__esModule", ` +

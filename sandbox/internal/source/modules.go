@@ -17,7 +17,10 @@ type moduleForm struct {
 	main    bool   // require.main, which CommonJS compares with module, or module.parent
 	handler bool   // the export is, or has, a function that is to be called
 	objects bool   // module or exports is read, as CommonJS has them
+	astray  bool   // an import declaration may not be a statement of its own
 	others  bool   // the code has a module or exports of its own, or asks whether they exist
+
+	declared []token // all tokens of code that has an export declaration
 
 	required []string // the names that calls of require spell out
 }
@@ -58,9 +61,10 @@ func moduleSyntax(code string) moduleForm {
 		case t.kind == js.ImportToken && depth == 0 && next.kind != js.ColonToken:
 			end := importEnd(tokens, i)
 			found.imports = append(found.imports, span{t.from, tokens[end].to})
+			found.astray = found.astray || !standsAlone(tokens, i, end)
 			i = end
 		case t.kind == js.ExportToken && depth == 0 && next.kind != js.ColonToken:
-			found.exports = true
+			found.exports, found.declared = true, tokens
 		case t.text == "require":
 			found.require = true
 			if name := at(tokens, i+2); next.kind == js.OpenParenToken && name.kind == js.StringToken {
@@ -79,6 +83,26 @@ func moduleSyntax(code string) moduleForm {
 		}
 	}
 	return found
+}
+
+// standsAlone reports whether a statement certainly begins at a token and ends at another.
+func standsAlone(tokens []token, from, to int) bool {
+	next := at(tokens, to+1)
+	return beginsStatement(tokens, from) && (tokens[to].kind == js.SemicolonToken || next.fresh ||
+		next.kind == js.ErrorToken)
+}
+
+// beginsStatement reports whether a token that can only begin a statement does not continue one.
+func beginsStatement(tokens []token, i int) bool {
+	if i == 0 {
+		return true
+	}
+	switch before := tokens[i-1].kind; before {
+	case js.SemicolonToken, js.CloseBraceToken:
+		return true
+	default:
+		return tokens[i].fresh && endsOperand(before)
+	}
 }
 
 // noteObject notes what the name module or exports at a token is for.

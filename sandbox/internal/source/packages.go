@@ -12,7 +12,6 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
-	"github.com/airlock-run/airlock/sandbox/internal/nodemodule"
 )
 
 // Packages are the packages of the deployment that code may import. A package among the code's own files wins.
@@ -241,55 +240,6 @@ func (b *bundle) add(set *map[string]bool, text string) {
 		*set = map[string]bool{}
 	}
 	(*set)[text] = true
-}
-
-// declared matches an import declaration without the names that only strings can spell.
-var declared = lazyregexp.New(`^import\s*(?:([\w$\s,{}*]+?)\s*from\s*)?(?:'([^'\\]+)'|"([^"\\]+)")\s*;?$`)
-
-// plain returns the source of code whose imports are all of packages that are evaluated before it. It runs as a script
-// that reads what it imports from the fourth parameter, and need not be bundled. ok is false for any other code.
-func (p Packages) plain(code string, skipped int, found moduleForm) (s *Source, ok bool) {
-	if found.exports || found.dynamic || found.meta || found.main || strings.Contains(code, "use strict") ||
-		hasForAwait(code) || hasSetsLiteral(code) {
-		return nil, false
-	}
-	used := uses{}
-	head := packagesHead
-	if len(found.imports) > 0 {
-		head += "'use strict';"
-	}
-	body, cut := blank(code, found.imports)
-	bound := ""
-	for _, text := range cut {
-		m := declared.FindStringSubmatch(text)
-		if m == nil || !p.isAhead(m[2]+m[3]) {
-			return nil, false
-		}
-		key := "import " + m[2] + m[3]
-		c, ok := clauseOf(text)
-		if !ok || len(p.Live[key]) > 0 {
-			return nil, false
-		}
-		used.add(key, c)
-		bound += c.bindings(c.check(packagesName + "[" + quoted(key) + "]"))
-	}
-	if strings.Contains(bound, namedFunction) {
-		head += ownNamed
-	}
-	head += bound
-	for _, name := range found.required {
-		if p.isAhead(name) {
-			used.of("require " + name).all = true
-		} else if _, builtin := nodemodule.Name(name); !builtin {
-			return nil, false
-		}
-	}
-	if len(found.required) > 0 {
-		head += "const require = (name) => " + packagesName + `["require " + name] ?? globalThis.require(name);`
-	}
-	s = &Source{name: "script.js", head: head, skipped: skipped, code: body, uses: used}
-	s.shape(body)
-	return s, !s.doubtful
 }
 
 // withPackages replaces the imports of packages in what esbuild printed by reads of the fourth parameter.

@@ -2,9 +2,32 @@ package source
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-sourcemap/sourcemap"
 )
+
+// sourceMap is a source map of esbuild's. It is parsed when the first position is asked for, which most runs never do.
+type sourceMap struct {
+	text   []byte
+	above  int // the lines that were printed above the code
+	once   sync.Once
+	parsed *sourcemap.Consumer
+}
+
+// source returns what a line (from 1) and a column (from 0) of the printed text come from.
+func (m *sourceMap) source(line, col int) (name string, l, c int, ok bool) {
+	m.once.Do(func() {
+		m.parsed, _ = sourcemap.Parse("", m.text) // esbuild's maps can be parsed; without one, no position is known
+		m.text = nil
+	})
+	if m.parsed == nil {
+		return "", 0, 0, false
+	}
+	name, _, l, c, ok = m.parsed.Source(line, col)
+	return name, l, c, ok
+}
 
 // origin leads a position in the text back to the caller's files. ok is false for positions that are not the
 // caller's.
@@ -20,7 +43,7 @@ func (s *Source) origin(line, col int) (file string, l, c int, ok bool) {
 	if b.sourceMap == nil { // of packages
 		return "", 0, 0, false
 	}
-	name, _, l, c, ok := b.sourceMap.Source(line-1, max(col-1, 0))
+	name, l, c, ok := b.sourceMap.source(line-1, max(col-1, 0))
 	if !ok {
 		return "", 0, 0, false
 	}
@@ -62,7 +85,7 @@ func (b *bundle) inScript(line, col, lines int) (int, int, bool) {
 	}
 	skipped := s.skipped
 	if s.sourceMap != nil {
-		if _, _, l, c, ok := s.sourceMap.Source(line, col-1); ok {
+		if _, l, c, ok := s.sourceMap.source(line, col-1); ok {
 			line, col = l, c+1
 		}
 		for _, h := range b.head {

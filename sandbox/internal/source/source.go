@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
-	"github.com/go-sourcemap/sourcemap"
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 
@@ -32,15 +31,14 @@ type Source struct {
 	// edits are the insertions made in what was compiled, in their order. Positions before them are unchanged.
 	edits []edit
 	// sourceMap leads from the code before the edits to the caller's; nil when they are the same.
-	sourceMap *sourcemap.Consumer
-	// printedLines is how many lines sourceMap knows in front of that code.
-	printedLines int
+	sourceMap *sourceMap
 	// bundle is how several files became the text; nil for a single file.
 	bundle *bundle
 	// from are the packages that the code may import. packages is set if the text evaluates some of them.
 	from     Packages
 	packages bool
-	uses     uses // of packages that are evaluated before the code
+	uses     uses        // of packages that are evaluated before the code
+	single   *singleFile // nil for scripts and bundles
 	// compiled is the compiled form of text; nil until it was compiled (cache.go).
 	compiled atomic.Pointer[quickjs.Compiled]
 	// skipped is how many lines of the caller's text were left out in front: a Markdown fence.
@@ -193,16 +191,26 @@ func (s *Source) wrap(before, inserted, after string) {
 }
 
 // position leads a position in the text (the engine counts columns in bytes) back to the caller's source, where
-// columns count characters. A position in the wrapping is at its nearest end of the caller's code.
+// columns count characters. A position in an import is at its beginning, and one elsewhere in the wrapping at the
+// nearest end of the caller's code.
 func (s *Source) position(line, col int) (int, int) {
+	if line == 1 && col <= len(s.head) {
+		if l, c, ok := s.single.positionOf(col); ok {
+			return s.asGiven(l, c)
+		}
+	}
 	for i := len(s.edits) - 1; i >= 0; i-- {
 		if e := s.edits[i]; line == e.line && col >= e.col {
 			col = max(col-e.n, e.col)
 		}
 	}
-	line, col = s.inside(line, col)
+	return s.asGiven(s.inside(line, col))
+}
+
+// asGiven leads a position in the code before the edits back to the caller's text.
+func (s *Source) asGiven(line, col int) (int, int) {
 	if s.sourceMap != nil {
-		if _, _, l, c, ok := s.sourceMap.Source(line+s.printedLines, col-1); ok {
+		if _, l, c, ok := s.sourceMap.source(line+s.sourceMap.above, col-1); ok {
 			line, col = l, c+1
 		}
 	}

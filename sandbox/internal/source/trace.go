@@ -4,8 +4,10 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/airlock-run/airlock/sandbox/internal/quickjs"
+	"github.com/airlock-run/airlock/sandbox/internal/wording"
 )
 
 // Exception returns what was thrown. stack is what Trace made of the frames, behind a name and a message, unless the
@@ -85,9 +87,16 @@ func (s *Source) Trace(frames string) (text string, work int) {
 	return out.String(), work + len(frames)
 }
 
+// isOwn reports whether a frame is of a function in the head of a script.
+func isOwn(line string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(line, framePrefix), " (")
+	return name == namedFunction || name == namespaceFunction || name == loadFunction
+}
+
 // frame translates one frame.
 func (s *Source) frame(line string) (frame string, work int, ok bool) {
 	if strings.Contains(line, "airlock:") || strings.HasSuffix(line, "(native)") ||
+		isOwn(line) ||
 		strings.HasPrefix(line, framePrefix+"<input>:") {
 		return "", 0, false
 	}
@@ -184,4 +193,85 @@ func (s *Source) Doubt() string {
 		return ""
 	}
 	return otherHead + s.code + otherTail
+}
+
+// maxCall bounds the text of a call that Call returns, and how far in front of the position it begins, in bytes.
+const maxCall = 4 << 10
+
+// Call returns the call at the position of a frame that Trace returned, as the caller wrote it. Lines after the first
+// lose the indentation that the call has. text is "" if it cannot be read. work is the bytes that were read.
+func (s *Source) Call(frame string) (text string, work int) {
+	file, line, col, ok := frameAt(frame)
+	if !ok {
+		return "", 0
+	}
+	code := s.given
+	if file != s.name {
+		if s.bundle == nil {
+			return "", 0
+		}
+		code = string(s.bundle.files[file])
+	}
+	rest, at := lineOf(code, line), 0
+	for ; col > 1 && at < len(rest); col-- {
+		_, n := utf8.DecodeRuneInString(rest[at:])
+		at += n
+	}
+	text, column := callAt(rest, at)
+	return dedent(text, column), len(code) - len(rest) + at + len(text)
+}
+
+// callAt returns the call whose callee's last name is at an offset of code, and where it starts. Code begins with a
+// line.
+func callAt(code string, at int) (text string, from int) {
+	end := at
+	for end < len(code) && wording.IsName(code[end]) {
+		end++
+	}
+	if from = at; end == at {
+		return "", 0
+	}
+	for near := max(at-maxCall, 0); ; { // the objects that the name is a member of
+		head := strings.TrimRight(code[near:from], " \t")
+		if !strings.HasSuffix(head, ".") {
+			break
+		}
+		head = strings.TrimSuffix(strings.TrimSuffix(head, "."), "?")
+		for {
+			start, part := wording.Before(head)
+			if part == "" {
+				return "", 0
+			}
+			member := strings.HasSuffix(head, ")") || strings.HasSuffix(head, "]")
+			if head = head[:start]; !member || head == "" ||
+				!wording.IsName(head[len(head)-1]) && head[len(head)-1] != ')' && head[len(head)-1] != ']' {
+				break
+			}
+		}
+		from = near + len(head)
+	}
+	n := nesting{code: code[at:min(at+maxCall, len(code))], at: end - at, levels: make([]level, 1, 8), last: classWord}
+	for n.at < len(n.code) && len(n.levels) <= maxNesting {
+		opened := len(n.levels) > 1
+		if n.step(); opened && len(n.levels) == 1 {
+			return code[from : at+n.at], from
+		}
+		if c := n.code[n.at-1]; !opened && len(n.levels) == 1 && c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return "", 0 // no call
+		}
+	}
+	return "", 0
+}
+
+// dedent removes up to n spaces and tabs in front of each line of text but the first.
+func dedent(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines[1:] {
+		cut := 0
+		for cut < min(n, len(line)) && (line[cut] == ' ' || line[cut] == '\t') {
+			cut++
+		}
+		lines[i+1] = line[cut:]
+	}
+	return strings.Join(lines, "\n")
 }

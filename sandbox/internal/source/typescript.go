@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
-	"github.com/go-sourcemap/sourcemap"
 
 	"github.com/airlock-run/airlock/sandbox/internal/lazyregexp"
 	"github.com/airlock-run/airlock/sandbox/internal/wording"
@@ -59,17 +58,33 @@ func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) 
 			continue
 		}
 		text = nameClasses(text, func(class string) bool { return strings.Contains(code, class) })
-		consumer, err := sourcemap.Parse("", out.Map)
-		if err != nil {
-			return "", &Exception{Name: "SyntaxError", Message: fmt.Sprintf("source map of the removed types: %v", err)}
-		}
 		// What esbuild put in front, for what the engine lacks, stands on the line of the head.
-		s.sourceMap, s.printedLines = consumer, strings.Count(helpers+w.printedHead, "\n")
+		s.sourceMap = &sourceMap{text: out.Map, above: strings.Count(helpers+w.printedHead, "\n")}
 		s.head += strings.ReplaceAll(helpers, "\n", " ")
 		s.skipped-- // the head's line
 		return text, nil
 	}
 	return "", first
+}
+
+// transpileWhole does the same to a whole program, whose imports and exports stay. ok is false if esbuild refuses it.
+func transpileWhole(s *Source, code string, typescript bool) (text string, ok bool) {
+	loader := api.LoaderJS
+	if typescript {
+		loader, s.name = api.LoaderTS, "script.ts"
+	}
+	if tooDeep(code) {
+		return "", false
+	}
+	out := api.Transform(withoutMaps(code), api.TransformOptions{
+		Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name,
+		LogLevel: api.LogLevelSilent, TsconfigRaw: s.tsconfig(code),
+	})
+	if len(out.Errors) > 0 {
+		return "", false
+	}
+	s.sourceMap = &sourceMap{text: out.Map}
+	return nameClasses(string(out.Code), func(class string) bool { return strings.Contains(code, class) }), true
 }
 
 // Locate corrects the position of a syntax error that the engine found, and the message if the code ends too early:
@@ -79,21 +94,25 @@ func (s *Source) Locate(ex *Exception) {
 	if s.sourceMap != nil || tooDeep(s.code) {
 		return // esbuild has taken this code already, or must not: it recurses without a bound
 	}
-	w := wrappings[0]
+	w, code := wrappings[0], s.code
+	if s.single != nil && s.single.module {
+		w, code = wrappings[2], s.single.whole
+	}
 	as := func(loader api.Loader) api.TransformResult {
-		return api.Transform(w.head+s.code+w.tail,
+		return api.Transform(w.head+withoutMaps(code)+w.tail,
 			api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent})
 	}
 	out := as(api.LoaderJS)
 	if len(out.Errors) == 0 || out.Errors[0].Location == nil {
 		return
 	}
-	found := syntaxError(s.code, out.Errors[0])
-	ex.Message = wording.Syntax(ex.Message, out.Errors[0].Text, s.code, offset(s.code, found.Line, found.Column),
+	found := syntaxError(code, out.Errors[0])
+	ex.Message = wording.Syntax(ex.Message, out.Errors[0].Text, code, offset(code, found.Line, found.Column),
 		found.Message == wording.EndOfInput)
 	ex.Line, ex.Column = found.Line+s.skipped, found.Column
 	ex.Stack = fmt.Sprintf("    at %s:%d:%d", s.name, ex.Line, ex.Column)
-	if len(as(api.LoaderTS).Errors) == 0 {
+	const declared = "has already been declared" // TypeScript takes an import of the same name for a type
+	if !strings.Contains(ex.Message, declared) && len(as(api.LoaderTS).Errors) == 0 {
 		ex.Message += "; as TypeScript it is correct: set language to typescript"
 	}
 }
