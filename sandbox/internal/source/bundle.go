@@ -113,10 +113,9 @@ func (b *bundle) prepare(code string, found moduleForm, typescript bool) *Except
 	}
 	body, cut := blank(code, found.imports)
 	var head []string
-	for i, text := range cut {
-		line, col := lineColumn(code, found.imports[i].from)
-		b.head = append(b.head, importText{text, line, col})
-		head = append(head, text)
+	for i, p := range positionsOf(code, found.imports) {
+		b.head = append(b.head, importText{cut[i], p.line, p.col})
+		head = append(head, cut[i])
 	}
 	if typescript {
 		var ex *Exception

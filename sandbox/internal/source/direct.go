@@ -60,8 +60,8 @@ func (in Input) direct(code string, skipped int, found moduleForm) (s *Source, o
 	}
 	found.objects = found.objects || commonJS
 	s.head = own.headOf(s, found.head(code), loads+require, bindings)
-	for i, span := range found.imports {
-		own.bound[i].line, own.bound[i].col = lineColumn(code, span.from)
+	for i, p := range positionsOf(code, found.imports) {
+		own.bound[i].line, own.bound[i].col = p.line, p.col
 	}
 	own.whole = code
 	body, _ := blank(code, found.imports)
@@ -205,11 +205,12 @@ func (f *singleFile) headOf(s *Source, asScript, own string, bindings []string) 
 	if strings.Contains(all, namespaceFunction+"(") && !strings.Contains(own, ownNamespace) {
 		head += ownNamespace
 	}
+	end := len(head)
 	for _, text := range bindings {
-		head += text
-		f.bound = append(f.bound, binding{end: len(head)})
+		end += len(text)
+		f.bound = append(f.bound, binding{end: end})
 	}
-	return head
+	return head + all
 }
 
 // positionOf returns where the caller has the import that a column (from 1) of the first line declares.

@@ -61,6 +61,24 @@ func (s *Source) origin(line, col int) (file string, l, c int, ok bool) {
 	return "", 0, 0, false
 }
 
+// position is a line and a column, in bytes, of a text. Both count from 1.
+type position struct{ line, col int }
+
+// positionsOf returns where spans of a text begin, which are in the order of the text. It reads the text once.
+func positionsOf(text string, spans []span) []position {
+	out := make([]position, len(spans))
+	at, line, start := 0, 1, 0
+	for i, s := range spans {
+		line += strings.Count(text[at:s.from], "\n")
+		if last := strings.LastIndexByte(text[at:s.from], '\n'); last >= 0 {
+			start = at + last + 1
+		}
+		at = s.from
+		out[i] = position{line, s.from - start + 1}
+	}
+	return out
+}
+
 // lineOf returns text from the beginning of its line n, and "" if it has fewer lines.
 func lineOf(text string, n int) string {
 	for ; n > 1; n-- {
