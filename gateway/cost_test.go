@@ -44,10 +44,10 @@ func newFarReader(t testing.TB) farReader {
 }
 
 func (f farReader) Scan(_ context.Context, t scan.Input) (found scan.Result, err error) {
-	if _, err := t.MarshalBinary(); err != nil {
+	if _, err := t.Parts(); err != nil {
 		return found, err
 	}
-	return found, json.Unmarshal(f.answer, &found)
+	return scan.DecodeResult(f.answer)
 }
 
 // encodedEcho does what an invoker does before it sends an invocation, and returns the input.

@@ -18,12 +18,12 @@ func TestDecideWith(t *testing.T) {
 		"categories: [webassembly]}\n")
 	reader := scan.New()
 	wired := func(ctx context.Context, text scan.Input) (scan.Result, error) {
-		b, err := text.MarshalBinary()
+		parts, err := text.Parts()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var there scan.Input
-		if err := there.UnmarshalBinary(b); err != nil {
+		if err := there.UnmarshalBinary([]byte(strings.Join(parts, ""))); err != nil {
 			t.Fatal(err)
 		}
 		return reader.Scan(ctx, there)

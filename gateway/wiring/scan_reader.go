@@ -113,7 +113,7 @@ func (r *ScanReader) Scan(ctx context.Context, t scan.Input) (scan.Result, error
 }
 
 func (r *ScanReader) scan(ctx context.Context, t scan.Input) (found scan.Result, err error) {
-	task, err := t.MarshalBinary()
+	task, err := t.Parts()
 	if err != nil {
 		return found, err
 	}
@@ -121,7 +121,7 @@ func (r *ScanReader) scan(ctx context.Context, t scan.Input) (found scan.Result,
 	if err != nil {
 		return found, err
 	}
-	if err := json.Unmarshal(answer, &found); err != nil {
+	if found, err = scan.DecodeResult(answer); err != nil {
 		return found, fmt.Errorf("read the answer of a scan worker: %w", err)
 	}
 	return found, nil

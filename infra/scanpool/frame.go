@@ -1,6 +1,7 @@
 package scanpool
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -9,14 +10,24 @@ import (
 // maxFrame bounds a frame; it exceeds the largest request and answer.
 const maxFrame = 64 << 20
 
-func writeFrame(w io.Writer, payload []byte) error {
-	if len(payload) > maxFrame {
-		return fmt.Errorf("a frame of %d bytes; at most %d are sent", len(payload), maxFrame)
+// together is the size up to which parts of a frame are written together. Longer ones are not copied.
+const together = 32 << 10
+
+// writeFrame writes a frame whose payload is in parts.
+func writeFrame(w io.Writer, payload ...string) error {
+	n := 0
+	for _, part := range payload {
+		n += len(part)
 	}
-	frame := make([]byte, 4, 4+len(payload))
-	binary.BigEndian.PutUint32(frame, uint32(len(payload)))
-	_, err := w.Write(append(frame, payload...))
-	return err
+	if n > maxFrame {
+		return fmt.Errorf("a frame of %d bytes; at most %d are sent", n, maxFrame)
+	}
+	out := bufio.NewWriterSize(w, min(4+n, together))
+	_, _ = out.Write(binary.BigEndian.AppendUint32(nil, uint32(n))) // Flush returns the error of each write
+	for _, part := range payload {
+		_, _ = out.WriteString(part)
+	}
+	return out.Flush()
 }
 
 // readFrame reads a frame of at most a number of bytes. It returns io.EOF only between frames.

@@ -69,9 +69,9 @@ func (p *Pool) Warm(ctx context.Context) error {
 	return nil
 }
 
-// Do lets a worker answer a task within a processor time. The error is ErrKilled if the task exceeded it or ended its
-// worker, ErrUnavailable if no worker starts, or the context's.
-func (p *Pool) Do(ctx context.Context, task []byte, processor time.Duration) ([]byte, error) {
+// Do lets a worker answer a task within a processor time. The worker gets the parts of the task as one. The error is
+// ErrKilled if the task exceeded its time or ended its worker, ErrUnavailable if no worker starts, or the context's.
+func (p *Pool) Do(ctx context.Context, task []string, processor time.Duration) ([]byte, error) {
 	select {
 	case p.places <- struct{}{}:
 	case <-ctx.Done():

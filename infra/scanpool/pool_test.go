@@ -82,7 +82,8 @@ func TestTasks(t *testing.T) {
 	for n := range 30 {
 		all.Go(func() {
 			task := strings.Repeat(fmt.Sprint(n), 1+n*10_000)
-			if got, err := p.Do(t.Context(), []byte(task), ample); err != nil || string(got) != "done "+task {
+			parts := []string{task[:n], "", task[n : len(task)/2+1], task[len(task)/2+1:]}
+			if got, err := p.Do(t.Context(), parts, ample); err != nil || string(got) != "done "+task {
 				t.Errorf("task %d: %d bytes, %v", n, len(got), err)
 			}
 		})
@@ -91,7 +92,7 @@ func TestTasks(t *testing.T) {
 	if s := p.Stats(); s.Workers > 3 || s.Started > 3 || s.Killed > 0 {
 		t.Errorf("%+v", s)
 	}
-	if got, err := p.Do(t.Context(), []byte("environment"), ample); err != nil || string(got) != "0" {
+	if got, err := p.Do(t.Context(), []string{"environment"}, ample); err != nil || string(got) != "0" {
 		t.Errorf("a worker has %s environment variables, %v", got, err)
 	}
 }
@@ -107,14 +108,14 @@ func TestKilled(t *testing.T) {
 		var log bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&log, nil))
 		p := pool(t, scanpool.Config{Workers: 1, MaxAnswer: 1 << 20, Logger: logger})
-		_, err := p.Do(t.Context(), []byte(c.task), c.processor)
+		_, err := p.Do(t.Context(), []string{c.task}, c.processor)
 		if !errors.Is(err, scanpool.ErrKilled) {
 			t.Errorf("%s: %v", c.task, err)
 		}
 		if !strings.Contains(log.String(), "scan worker stopped") || log.Len() > 500 { // a stack has 2 KiB
 			t.Errorf("%s: the log has %s", c.task, log.String())
 		}
-		if got, err := p.Do(t.Context(), []byte("x"), ample); err != nil || string(got) != "done x" {
+		if got, err := p.Do(t.Context(), []string{"x"}, ample); err != nil || string(got) != "done x" {
 			t.Errorf("after %s: %s %v", c.task, got, err)
 		}
 		if s := p.Stats(); s.Killed != 1 || s.Started != 2 || s.Workers != 1 {
@@ -134,7 +135,7 @@ func TestHangUp(t *testing.T) {
 	ended := make(chan error, 2)
 	for range 2 {
 		go func() {
-			_, err := p.Do(ctx, []byte("spin"), time.Hour)
+			_, err := p.Do(ctx, []string{"spin"}, time.Hour)
 			ended <- err
 		}()
 	}
@@ -147,7 +148,7 @@ func TestHangUp(t *testing.T) {
 	if s := p.Stats(); s.Killed > 1 {
 		t.Errorf("%+v", s)
 	}
-	if _, err := p.Do(t.Context(), []byte("x"), ample); err != nil {
+	if _, err := p.Do(t.Context(), []string{"x"}, ample); err != nil {
 		t.Error(err)
 	}
 }
@@ -158,7 +159,7 @@ func TestNoWorker(t *testing.T) {
 		"no such program": {"/no/such/program"}, "one that ends": {os.Args[0], "-test.run=^$"},
 	} {
 		p := pool(t, scanpool.Config{Command: command})
-		if _, err := p.Do(t.Context(), []byte("x"), ample); !errors.Is(err, scanpool.ErrUnavailable) {
+		if _, err := p.Do(t.Context(), []string{"x"}, ample); !errors.Is(err, scanpool.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := p.Warm(t.Context()); !errors.Is(err, scanpool.ErrUnavailable) {
@@ -178,7 +179,7 @@ func TestRenewed(t *testing.T) {
 	t.Parallel()
 	p := pool(t, scanpool.Config{Workers: 1, RenewAfter: time.Nanosecond})
 	for range 3 {
-		if _, err := p.Do(t.Context(), []byte("x"), ample); err != nil {
+		if _, err := p.Do(t.Context(), []string{"x"}, ample); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,13 +191,13 @@ func TestRenewed(t *testing.T) {
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	p := pool(t, scanpool.Config{Workers: 1})
-	if _, err := p.Do(t.Context(), []byte("x"), ample); err != nil {
+	if _, err := p.Do(t.Context(), []string{"x"}, ample); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Do(t.Context(), []byte("x"), ample); err == nil || errors.Is(err, scanpool.ErrKilled) {
+	if _, err := p.Do(t.Context(), []string{"x"}, ample); err == nil || errors.Is(err, scanpool.ErrKilled) {
 		t.Errorf("a closed pool serves: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 // Serve serves as a worker: it reports that it is ready, with a line for the log, and answers each task with handle.
 // It returns nil as soon as in ends; a task that runs then is abandoned, so the caller should end the process.
 func Serve(in io.Reader, out io.Writer, ready string, handle func(task []byte) []byte) error {
-	if err := writeFrame(out, []byte(ready)); err != nil {
+	if err := writeFrame(out, ready); err != nil {
 		return err
 	}
 	tasks, failed := make(chan []byte), make(chan error, 2)
@@ -24,7 +24,7 @@ func Serve(in io.Reader, out io.Writer, ready string, handle func(task []byte) [
 	}()
 	go func() {
 		for task := range tasks {
-			if err := writeFrame(out, handle(task)); err != nil {
+			if err := writeFrame(out, string(handle(task))); err != nil {
 				failed <- err
 				return
 			}

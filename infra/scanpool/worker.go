@@ -87,10 +87,10 @@ func start(ctx context.Context, cfg Config) (*worker, error) {
 }
 
 // do sends a task and waits for its answer.
-func (w *worker) do(ctx context.Context, task []byte, processor, clock time.Duration) ([]byte, error) {
+func (w *worker) do(ctx context.Context, task []string, processor, clock time.Duration) ([]byte, error) {
 	before := w.processor()
 	sent := make(chan error, 1)
-	go func() { sent <- writeFrame(w.tasks, task) }()
+	go func() { sent <- writeFrame(w.tasks, task...) }()
 	answer, err := w.receive(ctx, before+processor, clock, before+abandoned)
 	if err != nil {
 		w.kill()

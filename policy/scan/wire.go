@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // inputHead is an Input on its way to another process without the sources, which follow it byte by byte.
@@ -27,9 +29,10 @@ type named struct {
 	Bytes int    `json:"bytes"`
 }
 
-// MarshalBinary writes the input for a scan in another process: a head in JSON, a line feed, and the sources byte by
-// byte.
-func (in Input) MarshalBinary() ([]byte, error) {
+// Parts returns the input for a scan in another process, in parts that follow one another: a head in JSON with a line
+// feed, and the sources. They share memory with the input, because to join 16 MiB of them takes 5 ms, and much more in
+// fresh memory.
+func (in Input) Parts() ([]string, error) {
 	head := inputHead{
 		Language: in.Language, Code: len(in.Code), Names: in.Names, Globals: in.Globals, Powers: in.Powers,
 		Patterns: in.Patterns,
@@ -39,19 +42,24 @@ func (in Input) MarshalBinary() ([]byte, error) {
 	for _, name := range files {
 		head.Files = append(head.Files, named{name, len(in.Files[name])})
 	}
-	out, err := json.Marshal(head)
+	text, err := json.Marshal(head)
 	if err != nil {
 		return nil, err
 	}
-	out = append(slices.Grow(out, 1+in.Bytes()), '\n')
-	out = append(out, in.Code...)
+	parts := append(make([]string, 0, 2+len(files)), string(text)+"\n", in.Code)
 	for _, name := range files {
-		out = append(out, in.Files[name]...)
+		parts = append(parts, in.Files[name])
 	}
-	return out, nil
+	return parts, nil
 }
 
-// UnmarshalBinary decodes what MarshalBinary wrote.
+// DecodeResult decodes the JSON of a result, which may name 30,000 identifiers: encoding/json takes twice the time.
+func DecodeResult(b []byte) (r Result, err error) {
+	err = jsonv2.Unmarshal(b, &r)
+	return r, err
+}
+
+// UnmarshalBinary decodes what Parts returns, joined.
 func (in *Input) UnmarshalBinary(b []byte) error {
 	end := slices.Index(b, '\n')
 	if end < 0 {
