@@ -38,14 +38,21 @@ const (
 // with code [InvalidRequest], or [TooLarge] beyond [MaxRequestBytes]. Its Field names the place, such as
 // "limits.cpuMs" or "tools[2].url", and its Message says what is accepted. The result does not alias b. The policy
 // decides whether the named tier exists.
-func DecodeRequest(b []byte) (Request, error) {
+func DecodeRequest(b []byte) (Request, error) { return decodeRequest(b, false) }
+
+// DecodeOwned decodes a request as [DecodeRequest] does. Its files may be part of b, which must not change any more:
+// to copy 16 MiB takes 4 ms, and 20 or more in fresh memory.
+func DecodeOwned(b []byte) (Request, error) { return decodeRequest(b, true) }
+
+func decodeRequest(b []byte, owned bool) (Request, error) {
 	duplicates, err := precheck(b)
 	if err != nil {
 		return Request{}, err
 	}
 	var w wireRequest
 	a := abridge(b, true, holdsText)
-	texts := map[*byte]int{} // precheck has checked that the whole body is UTF-8
+	a.owned = owned && a.sharedBytes() >= len(b)/2 // the rest of b is kept with them
+	texts := map[*byte]int{}                       // precheck has checked that the whole body is UTF-8
 	if err := a.decodeStrict(&w, duplicates, texts); err != nil {
 		return Request{}, err
 	}

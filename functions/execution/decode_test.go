@@ -143,6 +143,39 @@ func TestDecodeRequestRefuses(t *testing.T) {
 	}
 }
 
+// A request that owns its body shares its files with it, if they are most of it. Any other is independent of its body.
+func TestDecodeOwned(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 10_000)
+	plain := `{"code":"1","files":{"a":"` + long + `","b":"` + long + `"}}`
+	for _, c := range []struct {
+		name, body string
+		decode     func([]byte) (execution.Request, error)
+		shares     bool
+	}{
+		{"owned", plain, execution.DecodeOwned, true},
+		{"not owned", plain, execution.DecodeRequest, false},
+		{"escapes", `{"code":"1","files":{"a":"` + long + `\n"}}`, execution.DecodeOwned, false},
+		{"mostly code", `{"code":"` + strings.Repeat(`1,\n`, 10_000) + `1","files":{"a":"` + long + `"}}`,
+			execution.DecodeOwned, false},
+	} {
+		body := []byte(c.body)
+		r, err := c.decode(body)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		before, code := string(r.Files["a"]), r.Code
+		_ = append(r.Files["a"], "more"...)
+		if string(body) != c.body {
+			t.Errorf("%s: a file has room in the body", c.name)
+		}
+		clear(body)
+		if shares := string(r.Files["a"]) != before; shares != c.shares || r.Code != code {
+			t.Errorf("%s: shares its files: %t, want %t; or its code", c.name, shares, c.shares)
+		}
+	}
+}
+
 func TestDecodeRequestTooLarge(t *testing.T) {
 	t.Parallel()
 	_, err := execution.DecodeRequest(make([]byte, execution.MaxRequestBytes+1))

@@ -22,6 +22,12 @@ func FuzzTexts(f *testing.F) {
 			f.Add("", "x", fragment, where, false)
 		}
 	}
+	for n := range 40 { // one control character at each place in a block
+		some := strings.Repeat("x", n)
+		f.Add(some+"\x1f", "x", "", uint8(1), true)
+		f.Add("", "x", "\x00"+some, uint8(1), true)
+		f.Add("", "é", some+"\x7f", uint8(1), true)
+	}
 	f.Fuzz(func(t *testing.T, before, fragment, after string, where uint8, ends bool) {
 		text := `"` + before + strings.Repeat(fragment, 1+2*longText/max(len(fragment), 1)) + after
 		if len(text) > 8*longText {
@@ -44,6 +50,10 @@ func FuzzTexts(f *testing.F) {
 		}
 		if err != nil {
 			return
+		}
+		owned, err := DecodeOwned(bytes.Clone(body))
+		if err != nil || !bytes.Equal(owned.Files["a"], got.Files["a"]) || owned.Code != got.Code {
+			t.Errorf("%.200q: it is decoded to something else when it is owned: %v", body, err)
 		}
 		if got.Code != want.Code || !bytes.Equal(got.Files["a"], want.Files["a"]) {
 			t.Errorf("%.200q: code of %d bytes and a file of %d, a decoder has %d and %d", body,

@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"bytes"
 	"encoding/base64"
 	stdjson "encoding/json"
 	"math"
@@ -347,7 +348,9 @@ func (f *wireFile) unmarshal(dec *jsontext.Decoder, a Abridged) error {
 	switch v.Kind() {
 	case '"':
 		if ok {
-			*f = long.text()
+			if *f = long.plain; long.shared && !a.owned {
+				*f = bytes.Clone(long.plain)
+			}
 			return nil
 		}
 		*f, err = jsontext.AppendUnquote(make([]byte, 0, len(v)), v)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"mime"
 	"net/url"
@@ -101,6 +102,14 @@ func TakeTurn(c *fiber.Ctx, turns Turns, tenant, subject string) (release func()
 		return nil, err
 	}
 	return sync.OnceFunc(end), nil
+}
+
+// TakeBody returns the body of a request for good. The request has none any more if it was long.
+func TakeBody(c *fiber.Ctx) []byte {
+	if body := c.Request().Body(); len(body) < longBody {
+		return bytes.Clone(body)
+	}
+	return c.Request().SwapBody(nil)
 }
 
 // DecodeSmall decodes a body of a few fields into v. what describes the object that is expected.

@@ -34,7 +34,7 @@ var accepted = [...]string{
 	"hosts", "secrets", "schedule", "hook",
 }
 
-// Decode reads a definition strictly. Errors are *execution.Error with the field at fault. It does not check what
+// Decode reads a definition strictly. Files of it may be part of body, which must not change any more. Errors are *execution.Error with the field at fault. It does not check what
 // hooks and schedules mean.
 func Decode(body []byte) (Definition, error) {
 	given, err := execution.SplitMembers(body)
@@ -62,7 +62,7 @@ func Decode(body []byte) (Definition, error) {
 		body = execution.JoinMembers(request)
 	}
 	var d Definition
-	if d.Content.Request, err = execution.DecodeRequest(body); err != nil {
+	if d.Content.Request, err = execution.DecodeOwned(body); err != nil {
 		return Definition{}, err
 	}
 	if raw, ok := own["env"]; ok {

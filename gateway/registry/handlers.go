@@ -48,7 +48,7 @@ func (h *Handlers) Put(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	d, err := api.Decode(c, h.Policy, Decode)
+	d, err := api.Decode(c, h.Policy, func([]byte) (Definition, error) { return Decode(api.TakeBody(c)) })
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package sqlitestate
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -22,6 +23,9 @@ const (
 	ofOwn = 256 << 10
 	// largest bounds what is read of one file. No request and no snapshot comes near it.
 	largest = largestValue
+	// together is the size up to which parts of a file are written together: a thousand parts of 16 KiB take twice the
+	// processor time that parts of a megabyte take, and smaller ones more.
+	together = 256 << 10
 	// apartFrom is the size from which the request of a job is not in the row of the job, which each change writes again.
 	apartFrom = 4 << 10
 )
@@ -119,10 +123,12 @@ func writeFile(path string, parts execution.Stored) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
+	w := bufio.NewWriterSize(out, together) // it does not copy longer parts
 	for _, part := range parts {
-		if _, err := out.Write(part); err != nil {
-			return err
-		}
+		_, _ = w.Write(part) // Flush returns the error
+	}
+	if err := w.Flush(); err != nil {
+		return err
 	}
 	if err := out.Sync(); err != nil {
 		return err
