@@ -21,7 +21,9 @@ func TestOwnCostsOfVersions(t *testing.T) {
 		t.Helper()
 		s.within(t, "GET "+path, ownTime, 1<<20, func() time.Duration { return s.cost(t, "GET", path, "") })
 	}
-	for _, name := range []string{"four files of letters", "four files of markup", "four files of line separators", "a thousand files"} {
+	for _, name := range []string{
+		"four files of letters", "four files of markup", "four files of line separators", "a thousand files",
+	} {
 		saved := 0
 		save := func() time.Duration { // a content that was not saved before
 			saved++

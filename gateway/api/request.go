@@ -104,7 +104,8 @@ func TakeTurn(c *fiber.Ctx, turns Turns, tenant, subject string) (release func()
 	return sync.OnceFunc(end), nil
 }
 
-// TakeBody returns the body of a request for good. The request has none any more if it was long.
+// TakeBody returns the body of a request, which belongs to the caller from then on. A long one is no longer in the
+// request.
 func TakeBody(c *fiber.Ctx) []byte {
 	if body := c.Request().Body(); len(body) < longBody {
 		return bytes.Clone(body)

@@ -34,8 +34,8 @@ var accepted = [...]string{
 	"hosts", "secrets", "schedule", "hook",
 }
 
-// Decode reads a definition strictly. Files of it may be part of body, which must not change any more. Errors are *execution.Error with the field at fault. It does not check what
-// hooks and schedules mean.
+// Decode reads a definition strictly. Its files may be part of body, which must not change any more. Errors are
+// *execution.Error with the field at fault. Decode does not check what hooks and schedules mean.
 func Decode(body []byte) (Definition, error) {
 	given, err := execution.SplitMembers(body)
 	if err != nil {

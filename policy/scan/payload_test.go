@@ -193,7 +193,8 @@ func FuzzInput(f *testing.F) {
 			t.Fatal(err)
 		}
 		var same scan.Input
-		if err := same.UnmarshalBinary([]byte(strings.Join(again, ""))); err != nil || same.Bytes() != text.Bytes() || same.Code != text.Code {
+		err = same.UnmarshalBinary([]byte(strings.Join(again, "")))
+		if err != nil || same.Bytes() != text.Bytes() || same.Code != text.Code {
 			t.Errorf("%q came back as %q: %v", text.Code, same.Code, err)
 		}
 	})
