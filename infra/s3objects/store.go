@@ -55,6 +55,11 @@ func Open(ctx context.Context, url string, a Access) (*Store, error) {
 // Create stores body under a free key and returns its tag; ErrChanged means that the key is taken. It succeeds if an
 // earlier attempt whose answer was lost created the object, or if the object has the same bytes.
 func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string, err error) {
+	return s.CreateParts(ctx, key, [][]byte{body})
+}
+
+// CreateParts stores parts that follow one another as Create stores their bytes. It does not copy them.
+func (s *Store) CreateParts(ctx context.Context, key string, body [][]byte) (tag string, err error) {
 	for range conflicts {
 		if tag, err = s.put(ctx, key, body, ""); err == nil {
 			return tag, nil
@@ -64,9 +69,9 @@ func (s *Store) Create(ctx context.Context, key string, body []byte) (tag string
 		if !silent && !errors.Is(err, ErrChanged) {
 			return "", err
 		}
-		there, tag, reading := s.Get(ctx, key, int64(len(body)))
+		there, tag, reading := s.Get(ctx, key, newParts(body).size)
 		switch {
-		case reading == nil && bytes.Equal(there, body):
+		case reading == nil && bytes.Equal(there, bytes.Join(body, nil)):
 			return tag, nil
 		case silent || !errors.Is(reading, ErrMissing):
 			return "", err
@@ -89,13 +94,14 @@ const conflicts = 50
 // Replace replaces the object that Get returned tag for, and returns the new tag; ErrChanged means that it has
 // changed or is gone.
 func (s *Store) Replace(ctx context.Context, key string, body []byte, tag string) (string, error) {
-	return s.put(ctx, key, body, tag)
+	return s.put(ctx, key, [][]byte{body}, tag)
 }
 
-func (s *Store) put(ctx context.Context, key string, body []byte, tag string) (string, error) {
+func (s *Store) put(ctx context.Context, key string, parts [][]byte, tag string) (string, error) {
+	body := newParts(parts)
 	in := &s3.PutObjectInput{
-		Bucket: &s.bucket, Key: aws.String(s.prefix + key), Body: bytes.NewReader(body),
-		ContentLength: aws.Int64(int64(len(body))),
+		Bucket: &s.bucket, Key: aws.String(s.prefix + key), Body: body,
+		ContentLength: aws.Int64(body.size),
 		ContentType:   aws.String("application/json"), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
 	}
 	if tag == "" {

@@ -54,7 +54,7 @@ type fleet struct {
 	live  map[*dynamostate.Store]bool
 }
 
-func newFleet(t *testing.T) *fleet {
+func newFleet(t testing.TB) *fleet {
 	t.Helper()
 	if server == nil {
 		t.Skip(dynamotest.Modules + " is not set: make test-dynamo installs dynalite and sets it")
@@ -63,7 +63,7 @@ func newFleet(t *testing.T) *fleet {
 		live: map[*dynamostate.Store]bool{}}
 }
 
-func (f *fleet) open(t *testing.T, endpoint string, attempts int) *dynamostate.Store {
+func (f *fleet) open(t testing.TB, endpoint string, attempts int) *dynamostate.Store {
 	t.Helper()
 	s, err := dynamostate.Open(t.Context(), f.url, dynamostate.Config{MaxJobsPerTenant: 50, DeadAfter: deadAfter,
 		Now: f.Now, Alarms: f.alarms, Access: dynamostate.Access{Endpoint: endpoint, Attempts: attempts,

@@ -158,9 +158,9 @@ func (s *Store) Content(ctx context.Context, tenant, name string,
 
 // keepContent stores the content of a version under its hash. The same hash means the same content. Content that is
 // left over from a failed change is unreachable until its function is deleted.
-func (t *table) keepContent(ctx context.Context, tenant, name, sum string, body []byte) (err error) {
+func (t *table) keepContent(ctx context.Context, tenant, name, sum string, parts execution.Stored) (err error) {
 	it := keyOf(contentsOf(tenant, name), sum)
-	if it["body"], err = t.keep(ctx, functionFolder(tenant, name), body); err != nil {
+	if it["body"], err = t.keepParts(ctx, functionFolder(tenant, name), parts); err != nil {
 		return err
 	}
 	it["v"] = text(token())
@@ -240,19 +240,18 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 			if err != nil {
 				return err
 			}
-			body := parts.Bytes()
-			sum := hash(body)
+			sum := hash(parts...)
 			if _, has := d.Sizes[sum]; !has {
-				added = len(body)
+				added = parts.Len()
 				err := s.roomFor(ctx, execution.QuotaFunctions, tenant, int64(added), s.storage(tenant).Functions, bytesIn)
 				if err != nil {
 					return err
 				}
 			}
-			if err := s.keepContent(ctx, tenant, name, sum, body); err != nil {
+			if err := s.keepContent(ctx, tenant, name, sum, parts); err != nil {
 				return err
 			}
-			d.add(d.Function.Versions[len(d.Function.Versions)-1].Version, sum, len(body))
+			d.add(d.Function.Versions[len(d.Function.Versions)-1].Version, sum, parts.Len())
 		}
 		return s.setDocument(ctx, it, d)
 	})

@@ -80,7 +80,7 @@ func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error
 		if err != nil {
 			return err
 		}
-		if it["request"], err = t.keep(ctx, jobFolder(j.ID), parts.Bytes()); err != nil {
+		if it["request"], err = t.keepParts(ctx, jobFolder(j.ID), parts); err != nil {
 			return err
 		}
 	}

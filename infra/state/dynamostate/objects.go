@@ -23,11 +23,16 @@ const (
 
 // keep returns the attribute of a content: its bytes, or the key of a new object in a folder.
 func (t *table) keep(ctx context.Context, folder string, body []byte) (types.AttributeValue, error) {
-	if len(body) <= maxInline {
-		return binary(body), nil
+	return t.keepParts(ctx, folder, execution.Stored{body})
+}
+
+// keepParts returns the attribute of a content in parts, as keep does. It does not copy a large one.
+func (t *table) keepParts(ctx context.Context, folder string, parts execution.Stored) (types.AttributeValue, error) {
+	if parts.Len() <= maxInline {
+		return binary(parts.Bytes()), nil
 	}
 	at := folder + "/" + token()
-	if _, err := t.objects.Create(ctx, at, body); err != nil {
+	if _, err := t.objects.CreateParts(ctx, at, parts); err != nil {
 		return nil, &execution.StoreError{Fault: execution.StoreLost, Err: fmt.Errorf("store a large content: %w", err)}
 	}
 	return text(at), nil

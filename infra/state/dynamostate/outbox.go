@@ -6,14 +6,22 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-func hash(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+// hash returns the SHA-256 of parts that follow one another. It takes 64 KiB at once, because the garbage collector
+// cannot interrupt a hash.
+func hash(parts ...[]byte) string {
+	h := sha256.New()
+	for _, part := range parts {
+		for some := range slices.Chunk(part, 64<<10) {
+			h.Write(some)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers

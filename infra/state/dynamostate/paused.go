@@ -50,7 +50,7 @@ func (t *table) setAside(ctx context.Context, it item, was, j execution.Job, asi
 	case len(aside) == 0:
 		delete(it, "aside")
 	case it["aside"] == nil || !slices.EqualFunc(aside, share.Aside(was), bytes.Equal):
-		it["aside"], err = t.keep(ctx, jobFolder(j.ID), aside.Bytes())
+		it["aside"], err = t.keepParts(ctx, jobFolder(j.ID), aside)
 	}
 	return err
 }

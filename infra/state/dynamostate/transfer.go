@@ -199,12 +199,11 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 		if err != nil {
 			return err
 		}
-		body := parts.Bytes()
-		sum := hash(body)
-		if err := s.keepContent(ctx, tenant, name, sum, body); err != nil {
+		sum := hash(parts...)
+		if err := s.keepContent(ctx, tenant, name, sum, parts); err != nil {
 			return err
 		}
-		d.add(version, sum, len(body))
+		d.add(version, sum, parts.Len())
 	}
 	return s.change(ctx, functionKey(tenant, name), token(), nil, func(it item, _ bool) error {
 		return s.setDocument(ctx, it, d)
