@@ -107,6 +107,15 @@ func TestConformance(t *testing.T) {
 	statetest.TestPaused(t, func(t *testing.T) statetest.State { return newFleet(t) })
 }
 
+// A lost content stops its own execution only.
+func TestLostRequest(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	statetest.TestLost(t, f, func(t *testing.T) {
+		server.Exec(t, f.url, `UPDATE airlock.jobs SET request = substr(request, 1, 1000) WHERE octet_length(request) > 1000`)
+	})
+}
+
 // A session cannot grow beyond the quota of its tenant.
 func TestSessionGrowth(t *testing.T) {
 	t.Parallel()

@@ -51,10 +51,14 @@ func scanJob(row pgx.Row) (*jobRow, error) {
 func (r *jobRow) job() (execution.Job, error) {
 	job, err := share.DecodeJob(r.doc, r.aside)
 	if err == nil {
-		job.Request, err = execution.DecodeStored(r.request)
+		if job.Request, err = execution.DecodeStored(r.request); err != nil {
+			err = fmt.Errorf("%w: its request: %w", execution.ErrContentLost, err)
+		}
+	} else if errors.Is(err, share.ErrAside) {
+		err = fmt.Errorf("%w: %w", execution.ErrContentLost, err)
 	}
 	if err != nil {
-		return job, unreadable("a job", err)
+		return job, unreadable("job "+string(r.id), err)
 	}
 	job.Status, job.Owner = execution.Status(r.status), ""
 	job.StartedAt, job.Idle = fromMillis(r.started), r.idle
@@ -71,16 +75,28 @@ func (r *jobRow) job() (execution.Job, error) {
 	return job, nil
 }
 
-func decodeJobs(rows []*jobRow) ([]execution.Job, error) {
-	var out []execution.Job
+// decodeJobs returns the jobs of rows. If the content of some is lost, it returns the others with the error.
+func decodeJobs(rows []*jobRow) (out []execution.Job, lost error) {
 	for _, r := range rows {
 		job, err := r.job()
+		if errors.Is(err, execution.ErrContentLost) {
+			lost = err
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, job)
 	}
-	return out, nil
+	return out, lost
+}
+
+// passOver returns what decodeJobs returned, and no error if only some of the jobs are lost.
+func passOver(jobs []execution.Job, err error) ([]execution.Job, error) {
+	if len(jobs) > 0 && errors.Is(err, execution.ErrContentLost) {
+		return jobs, nil
+	}
+	return jobs, err
 }
 
 // unreadable returns the fault of a document that does not parse.
@@ -215,14 +231,15 @@ func (s *Store) Claim(ctx context.Context, now time.Time, after string, passOver
 	return first(s.ClaimSome(ctx, now, after, passOver, 1))
 }
 
-// ClaimSome claims at most so many jobs, as consecutive calls of Claim do.
+// ClaimSome claims at most so many jobs, as consecutive calls of Claim do. If the content of a job is lost, it returns
+// the others with the error, and the job may start in a minute.
 func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, passOver []string,
 	most int) ([]execution.Job, error) {
 	over := make([][]byte, len(passOver))
 	for i, tenant := range passOver {
 		over[i] = []byte(tenant)
 	}
-	return s.take(ctx, most, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
+	return s.take(ctx, now, most, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
 		return collect(ctx, s.pool, scanJob, "SELECT "+jobColumns+" FROM airlock.claim_some($1, $2, $3, 0, $4, $5)",
 			binary(), s.id, tokens, millis(now), []byte(after), over)
 	})
@@ -230,7 +247,7 @@ func (s *Store) ClaimSome(ctx context.Context, now time.Time, after string, pass
 
 // Take claims the job with an ID if it is queued and may start now. Otherwise the error is execution.ErrNotFound.
 func (s *Store) Take(ctx context.Context, now time.Time, id string) (execution.Job, error) {
-	return first(s.take(ctx, 1, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
+	return first(s.take(ctx, now, 1, func(ctx context.Context, tokens []string) ([]*jobRow, error) {
 		return collect(ctx, s.pool, scanJob, `UPDATE airlock.jobs SET status = 'running', owner = $2, claim = $3, change = $3,
 			claimed = clock_timestamp(), started = $4, start_before = 0
 			WHERE id = $1 AND status = 'queued' AND (not_before <= $4 OR not_before > $4 + 3600000)
@@ -245,8 +262,9 @@ func first(jobs []execution.Job, err error) (execution.Job, error) {
 	return jobs[0], nil
 }
 
-// take runs a statement that claims jobs, each under a token. The error is execution.ErrNotFound if it claims none.
-func (s *Store) take(ctx context.Context, most int,
+// take runs a statement that claims jobs, each under a token. The error is execution.ErrNotFound if it claims none. If
+// the content of a job is lost, take postpones it and returns the others with the error.
+func (s *Store) take(ctx context.Context, now time.Time, most int,
 	claim func(ctx context.Context, tokens []string) ([]*jobRow, error)) (jobs []execution.Job, err error) {
 	tokens := make([]string, most)
 	for i := range tokens {
@@ -273,13 +291,33 @@ func (s *Store) take(ctx context.Context, most int,
 	if err == nil && len(jobs) == 0 {
 		err = execution.ErrNotFound
 	}
-	if err == nil {
-		for _, row := range rows {
+	decoded := map[string]bool{}
+	for _, job := range jobs {
+		decoded[job.ID] = true
+	}
+	var lost []string
+	for _, row := range rows {
+		if decoded[string(row.id)] {
 			s.jobs.hold(row.claim, row)
+		} else {
+			lost = append(lost, row.claim)
 		}
+	}
+	if len(lost) > 0 {
+		err = errors.Join(err, s.postpone(ctx, lost, now))
 	}
 	s.jobs.dropUnheld(tokens)
 	return jobs, err
+}
+
+// postpone gives claims back, so that their jobs are queued again and may start in a minute. Take does not heed that.
+func (s *Store) postpone(ctx context.Context, claims []string, now time.Time) error {
+	return s.do(ctx, func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, `UPDATE airlock.jobs SET status = 'queued', owner = NULL, claim = NULL, started = 0,
+			not_before = $1, change = $2 WHERE status = 'running' AND owner = $3 AND claim = ANY ($4::text[])`,
+			millis(now.Add(time.Minute)), rand.Text(), s.id, claims)
+		return err
+	})
 }
 
 // ChangeJob passes a job to fn and stores the result. fn may be called more than once. If fn fails, nothing changes

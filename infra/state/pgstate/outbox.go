@@ -46,7 +46,7 @@ func (s *Store) Callbacks(ctx context.Context, now, again time.Time, limit int) 
 	if err != nil {
 		return nil, fmt.Errorf("take callbacks: %w", err)
 	}
-	return decodeJobs(rows)
+	return passOver(decodeJobs(rows))
 }
 
 // Gone reports whether a tenant's receiver is gone. If until is set, Gone marks it as gone until then.

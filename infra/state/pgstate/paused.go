@@ -103,7 +103,7 @@ func listJobs(
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
-	return decodeJobs(rows)
+	return passOver(decodeJobs(rows))
 }
 
 // Jobs returns the jobs of a tenant, or of one of its subjects, that have a status, whose ID is greater, in the order
