@@ -18,7 +18,8 @@ import (
 // kept returns a server with state. Its function responds with what it received, under "input", "context" and "code".
 func kept(t testing.TB, o options) *served {
 	t.Helper()
-	store, err := sqlitestate.Open(t.TempDir(), sqlitestate.Config{MaxJobsPerTenant: 100})
+	dir := t.TempDir()
+	store, err := sqlitestate.Open(dir, sqlitestate.Config{MaxJobsPerTenant: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func kept(t testing.TB, o options) *served {
 		o.invoke = mirror
 	}
 	s := serve(t, o)
-	s.state = store
+	s.state, s.dir = store, dir
 	return s
 }
 

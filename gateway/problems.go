@@ -187,6 +187,11 @@ func stateProblem(err error) *api.Problem {
 		return &api.Problem{Status: 412, Detail: changed.Reason}
 	case errors.As(err, &quota):
 		return quotaProblem(quota)
+	case errors.Is(err, execution.ErrContentLost): // to repeat the request does not help
+		return &api.Problem{
+			Status: 409, Code: "content_lost", Cause: err,
+			Detail: "a part of what was stored is lost or damaged, so this cannot go on; it can be cancelled or deleted",
+		}
 	case errors.As(err, &fault):
 		return faultProblem(fault)
 	case errors.Is(err, execution.ErrNotKept):

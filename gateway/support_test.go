@@ -179,6 +179,7 @@ type served struct {
 	records *ledger
 	client  *http.Client
 	state   gateway.State
+	dir     string // of the state
 }
 
 const (

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -294,6 +296,32 @@ func TestCancelPaused(t *testing.T) {
 	}
 	if len(f.ran) != 1 {
 		t.Errorf("%d segments ran; want 1", len(f.ran))
+	}
+}
+
+// A paused execution whose long values are lost is shown, cannot go on, and is cancelled. Another goes on.
+func TestCancelWithoutValues(t *testing.T) {
+	t.Parallel()
+	long := refund(1)
+	long.Args = json.RawMessage(`{"order":"` + strings.Repeat("7", 1<<20) + `"}`)
+	s, f := waiting(t, options{}, []execution.Waiting{long})
+	pause := func() string {
+		return want(t, s.do(t, "POST", "/api/execute", code("1")), 202).json(t)["id"].(string)
+	}
+	hurt := pause()
+	if err := os.RemoveAll(filepath.Join(s.dir, "contents")); err != nil {
+		t.Fatal(err)
+	}
+	well := pause()
+	const at, approve = "/api/executions/", `{"decisions":[{"seq":1,"decision":"approve"}]}`
+	want(t, s.do(t, "POST", at+hurt+"/resume", approve), 409, "content_lost")
+	want(t, s.do(t, "GET", "/api/executions?status=paused", ""), 200, hurt, well)
+	want(t, s.do(t, "POST", at+well+"/resume", approve), 200, `"status":"completed"`)
+	want(t, s.do(t, "DELETE", at+hurt, ""), 200, `"status":"cancelled"`)
+	want(t, s.do(t, "GET", at+hurt, ""), 200, `"status":"cancelled"`)
+	last := s.records.records[len(s.records.records)-1]
+	if last.Status != "cancelled" || last.Parent == "" || f.segments() != 3 {
+		t.Errorf("%d segments ran, and the last record is %+v", f.segments(), last)
 	}
 }
 

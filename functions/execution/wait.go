@@ -212,6 +212,9 @@ type Wait struct {
 	// Aside is the number of bytes that a store keeps beside the document of the job; see [LongValue]. Only stores set
 	// it, in what they write.
 	Aside int `json:"aside,omitempty"`
+	// Lost reports that values of Pending are lost, so that the execution can only end. Only stores set it, in what they
+	// read.
+	Lost bool `json:"-"`
 	// Key is the name of the key of the snapshot. Jobs of older versions lack it.
 	Key string `json:"key,omitempty"`
 	// Code identifies the code of the request, so that records need not read it. Jobs of older versions, and sessions,

@@ -157,12 +157,19 @@ func TestConformance(t *testing.T) {
 }
 
 // A lost content stops its own execution only.
-func TestLostRequest(t *testing.T) {
+func TestLostRequest(t *testing.T) { withoutObject(t, statetest.TestLost) }
+
+// Lost values of an execution that waits stop this execution only.
+func TestLostValues(t *testing.T) { withoutObject(t, statetest.TestLostValues) }
+
+func withoutObject(t *testing.T, test func(*testing.T, statetest.State, func(*testing.T))) {
+	t.Helper()
 	t.Parallel()
 	f := newFleet(t)
 	_, name, _ := strings.Cut(f.url, "s3://")
 	name, _, _ = strings.Cut(name, "/")
-	statetest.TestLost(t, f, func(t *testing.T) {
+	test(t, f, func(t *testing.T) {
+		t.Helper()
 		client := bucket.Client(t)
 		found, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &name})
 		if err != nil || len(found.Contents) != 1 {

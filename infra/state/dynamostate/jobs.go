@@ -105,6 +105,9 @@ func (t *table) setJob(ctx context.Context, it item, was, j execution.Job) error
 // jobOf decodes an item.
 func (t *table) jobOf(ctx context.Context, it item) (execution.Job, error) {
 	j, err := t.stateOf(ctx, it)
+	if err == nil && j.Wait != nil && j.Wait.Lost {
+		err = &execution.StoreError{Fault: execution.StoreLost, Err: fmt.Errorf("job %s: %w", j.ID, share.ErrAside)}
+	}
 	if err != nil {
 		return j, err
 	}
@@ -112,7 +115,7 @@ func (t *table) jobOf(ctx context.Context, it item) (execution.Job, error) {
 	if err != nil {
 		return j, err
 	}
-	if j.Request, err = execution.DecodeStored(request); err != nil {
+	if j.Request, err = share.DecodeRequest(request); err != nil {
 		return j, unreadable("a job", err)
 	}
 	j.Snapshot, err = t.load(ctx, it["snapshot"])
@@ -127,10 +130,20 @@ func (t *table) stateOf(ctx context.Context, it item) (j execution.Job, err erro
 		return j, err
 	}
 	aside, err := t.load(ctx, it["aside"])
-	if err != nil {
+	lost := false
+	if errors.Is(err, errMoved) && it["sk"] != nil {
+		now, reading := t.get(ctx, key{"pk": it["pk"], "sk": it["sk"]})
+		lost = reading == nil && textOf(now["v"]) == textOf(it["v"]) // no other change was faster
+	}
+	if err != nil && !lost {
 		return j, err
 	}
-	if j, err = share.DecodeJob(doc, aside); err != nil {
+	if lost {
+		j, err = share.DecodeAlone(doc)
+	} else {
+		j, err = share.DecodeJob(doc, aside)
+	}
+	if err != nil {
 		return j, unreadable("a job", err)
 	}
 	j.Status, j.Owner = execution.Status(textOf(it["status"])), textOf(it["owner"])
@@ -332,6 +345,9 @@ func changeJob(ctx context.Context, s *Store, decode decoder, id string, fn func
 		was := job
 		owner = was.Owner
 		if err := fn(&job); err != nil {
+			return err
+		}
+		if err := share.MayWrite(job); err != nil {
 			return err
 		}
 		if len(job.Snapshot) > 0 || len(was.Snapshot) > 0 {

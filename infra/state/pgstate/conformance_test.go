@@ -116,6 +116,15 @@ func TestLostRequest(t *testing.T) {
 	})
 }
 
+// Lost values of an execution that waits stop this execution only.
+func TestLostValues(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	statetest.TestLostValues(t, f, func(t *testing.T) {
+		server.Exec(t, f.url, `UPDATE airlock.jobs SET aside = substr(aside, 1, 1000) WHERE aside IS NOT NULL`)
+	})
+}
+
 // A session cannot grow beyond the quota of its tenant.
 func TestSessionGrowth(t *testing.T) {
 	t.Parallel()

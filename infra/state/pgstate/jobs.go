@@ -30,6 +30,7 @@ type jobRow struct {
 	result, snapshot             []byte
 	snapshotBytes                int
 	idle                         time.Duration // of an orphan
+	isState                      bool          // it is without its request and its snapshot
 }
 
 // columns returns where the columns of a job are scanned to.
@@ -38,8 +39,12 @@ func (r *jobRow) columns() []any {
 		&r.snapshot, &r.snapshotBytes}
 }
 
-func scanJob(row pgx.Row) (*jobRow, error) {
-	r := &jobRow{}
+func scanJob(row pgx.Row) (*jobRow, error) { return scanRow(row, &jobRow{}) }
+
+// scanState reads a row of stateColumns.
+func scanState(row pgx.Row) (*jobRow, error) { return scanRow(row, &jobRow{isState: true}) }
+
+func scanRow(row pgx.Row, r *jobRow) (*jobRow, error) {
 	err := row.Scan(r.columns()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, execution.ErrNotFound
@@ -50,12 +55,11 @@ func scanJob(row pgx.Row) (*jobRow, error) {
 // job decodes a row.
 func (r *jobRow) job() (execution.Job, error) {
 	job, err := share.DecodeJob(r.doc, r.aside)
+	if errors.Is(err, share.ErrAside) && r.isState {
+		job, err = share.DecodeAlone(r.doc)
+	}
 	if err == nil {
-		if job.Request, err = execution.DecodeStored(r.request); err != nil {
-			err = fmt.Errorf("%w: its request: %w", execution.ErrContentLost, err)
-		}
-	} else if errors.Is(err, share.ErrAside) {
-		err = fmt.Errorf("%w: %w", execution.ErrContentLost, err)
+		job.Request, err = share.DecodeRequest(r.request)
 	}
 	if err != nil {
 		return job, unreadable("job "+string(r.id), err)
@@ -221,7 +225,11 @@ func (s *base) JobStatus(ctx context.Context, id string) (status execution.Statu
 }
 
 func readJob(ctx context.Context, q querier, columns, id string) (*jobRow, error) {
-	return scanJob(q.QueryRow(ctx, "SELECT "+columns+" FROM airlock.jobs WHERE id = $1", binary(), []byte(id)))
+	scan := scanJob
+	if columns == stateColumns {
+		scan = scanState
+	}
+	return scan(q.QueryRow(ctx, "SELECT "+columns+" FROM airlock.jobs WHERE id = $1", binary(), []byte(id)))
 }
 
 // Claim claims the next queued job and marks it as running. It takes the first tenant in order after the given one
@@ -304,14 +312,14 @@ func (s *Store) take(ctx context.Context, now time.Time, most int,
 		}
 	}
 	if len(lost) > 0 {
-		err = errors.Join(err, s.postpone(ctx, lost, now))
+		err = errors.Join(err, postpone(ctx, s, lost, now))
 	}
 	s.jobs.dropUnheld(tokens)
 	return jobs, err
 }
 
-// postpone gives claims back, so that their jobs are queued again and may start in a minute. Take does not heed that.
-func (s *Store) postpone(ctx context.Context, claims []string, now time.Time) error {
+// postpone makes the jobs of claims queued again, and startable in a minute. [Store.Take] does not heed that.
+func postpone(ctx context.Context, s *Store, claims []string, now time.Time) error {
 	return s.do(ctx, func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, `UPDATE airlock.jobs SET status = 'queued', owner = NULL, claim = NULL, started = 0,
 			not_before = $1, change = $2 WHERE status = 'running' AND owner = $3 AND claim = ANY ($4::text[])`,
@@ -359,6 +367,9 @@ func changeJob(
 		before := job.SnapshotBytes
 		if refused = fn(&job); refused != nil {
 			return nil
+		}
+		if err := share.MayWrite(job); err != nil {
+			return err
 		}
 		if err := s.sessionWithin(ctx, job, int64(len(job.Snapshot)-before)); err != nil {
 			return err

@@ -66,7 +66,8 @@ func (s *base) PausedBuilds(ctx context.Context) (map[string]int, error) {
 // DueWaits returns paused jobs for which something is due, those that are due longest first. If there are more, each
 // tenant has its share. The jobs have neither request nor snapshot.
 func (s *Store) DueWaits(ctx context.Context, now time.Time, limit int) ([]execution.Job, error) {
-	return listJobs(ctx, s, scanJob, fair("airlock.jobs", "not_before", "t.status = 'paused'")+`, picked AS MATERIALIZED (
+	due := fair("airlock.jobs", "not_before", "t.status = 'paused'")
+	return listJobs(ctx, s, scanState, due+`, picked AS MATERIALIZED (
 			SELECT j.seq AS picked FROM due, LATERAL (
 				SELECT t.seq FROM airlock.jobs t WHERE t.tenant = due.tenant AND t.status = 'paused' AND t.not_before <= $1
 				ORDER BY t.not_before LIMIT `+part+`) j LIMIT $2
@@ -87,7 +88,7 @@ func (s *Store) Paused(ctx context.Context, tenant, subject, after string, limit
 
 // scanListed reads a row without its request, result and snapshot.
 func scanListed(row pgx.Row) (*jobRow, error) {
-	r := &jobRow{request: []byte("{}")}
+	r := &jobRow{request: []byte("{}"), isState: true}
 	err := row.Scan(&r.id, &r.status, &r.doc, &r.aside)
 	return r, err
 }

@@ -237,10 +237,17 @@ func TestLostContents(t *testing.T) {
 }
 
 // A lost content stops its own execution only.
-func TestLostRequest(t *testing.T) {
+func TestLostRequest(t *testing.T) { withoutContents(t, statetest.TestLost) }
+
+// Lost values of an execution that waits stop this execution only.
+func TestLostValues(t *testing.T) { withoutContents(t, statetest.TestLostValues) }
+
+func withoutContents(t *testing.T, test func(*testing.T, statetest.State, func(*testing.T))) {
+	t.Helper()
 	t.Parallel()
 	f := folder{t.TempDir(), map[statetest.Store]bool{}}
-	statetest.TestLost(t, f, func(t *testing.T) {
+	test(t, f, func(t *testing.T) {
+		t.Helper()
 		if err := os.RemoveAll(filepath.Join(f.dir, "contents")); err != nil {
 			t.Fatal(err)
 		}

@@ -122,11 +122,20 @@ func scanned(err error) error {
 // job returns the job of a row, with what other tables and files have of it.
 func (d *database) job(ctx context.Context, q querier, r jobRow) (job execution.Job, err error) {
 	aside, err := d.load(r.aside)
+	if err == nil {
+		if job, err = share.DecodeJob(r.doc, aside); err != nil {
+			err = unreadable("a job", err)
+		}
+	}
+	if errors.Is(err, execution.ErrContentLost) && !r.whole {
+		var file sql.NullString
+		read := q.QueryRowContext(ctx, "SELECT file FROM asides WHERE seq = ?", r.seq).Scan(&file)
+		if read == nil && file.String == r.aside.file { // and not because another change was faster
+			job, err = share.DecodeAlone(r.doc)
+		}
+	}
 	if err != nil {
 		return job, err
-	}
-	if job, err = share.DecodeJob(r.doc, aside); err != nil {
-		return job, unreadable("a job", err)
 	}
 	job.SnapshotBytes = r.snapshotBytes
 	if len(r.result) == 0 && r.resultBytes > 0 {
@@ -146,7 +155,7 @@ func (d *database) job(ctx context.Context, q querier, r jobRow) (job execution.
 			return job, err
 		}
 	}
-	if job.Request, err = execution.DecodeStored(r.request); err != nil {
+	if job.Request, err = share.DecodeRequest(r.request); err != nil {
 		return job, unreadable("a job", err)
 	}
 	if r.snapshot == nil && r.snapshotBytes > 0 {

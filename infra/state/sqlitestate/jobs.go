@@ -296,6 +296,12 @@ func changeJob(ctx context.Context, s *Store, columns string, scan func(scanner)
 		if err := fn(&job); err != nil {
 			return err
 		}
+		if err := share.MayWrite(job); err != nil {
+			return err
+		}
+		if was.Wait != nil && was.Wait.Lost {
+			aside = execution.Stored{nil} // it goes
+		}
 		if err := s.write(ctx, tx, files, job, was, aside); err != nil {
 			return err
 		}

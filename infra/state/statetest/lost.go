@@ -1,10 +1,12 @@
 package statetest
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
@@ -53,5 +55,58 @@ func TestLost(t *testing.T, state State, lose func(t *testing.T)) {
 	}
 	if status, err := living.JobStatus(t.Context(), id(1)); err != nil || status != ended.Status {
 		t.Errorf("%s, %v", status, err)
+	}
+}
+
+// TestLostValues checks what becomes of an execution that waits and whose long values are lost: it is shown and can
+// end, and nothing else; another goes on. lose deletes all large contents of a state.
+func TestLostValues(t *testing.T, state State, lose func(t *testing.T)) {
+	t.Helper()
+	s, now := state.Process(t), state.Now()
+	value := json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`)
+	hurt, well := pausedJob(1, "t", "s", now), pausedJob(2, "t", "s", now)
+	hurt.Wait.Pending[0].Args = value
+	store(t, s, hurt)
+	store(t, s, well)
+	lose(t)
+	for range 2 { // reading changes nothing
+		due, err := s.DueWaits(t.Context(), now.Add(time.Minute), 10)
+		if err != nil || !slices.Contains(ids(due), well.ID) {
+			t.Errorf("due: %v, %v", ids(due), err)
+		}
+		paused, err := s.Paused(t.Context(), "t", "", "", 10)
+		if err != nil || !slices.Equal(ids(paused), []string{hurt.ID, well.ID}) {
+			t.Errorf("paused: %v, %v", ids(paused), err)
+		}
+	}
+	if job, err := s.JobState(t.Context(), hurt.ID); err != nil || !job.Wait.Lost || job.Status != execution.Paused {
+		t.Errorf("state: %v, %+v", err, job.Wait)
+	}
+	if _, err := s.Job(t.Context(), hurt.ID); !errors.Is(err, execution.ErrContentLost) {
+		t.Errorf("read: %v", err)
+	}
+	resume := func(j *execution.Job) error {
+		j.Status = execution.Queued
+		return nil
+	}
+	if _, err := s.ChangeJobState(t.Context(), hurt.ID, resume); !errors.Is(err, execution.ErrContentLost) {
+		t.Errorf("resumed: %v", err)
+	}
+	if _, err := s.ChangeJobState(t.Context(), well.ID, resume); err != nil {
+		t.Errorf("another is resumed: %v", err)
+	}
+	for _, fn := range []func(*execution.Job) error{
+		func(j *execution.Job) error {
+			j.Wait.Ending = &execution.Ending{Status: execution.Cancelled, At: now}
+			return nil
+		},
+		end(now),
+	} {
+		if _, err := s.ChangeJobState(t.Context(), hurt.ID, fn); err != nil {
+			t.Errorf("end: %v", err)
+		}
+	}
+	if job, err := s.JobState(t.Context(), hurt.ID); err != nil || !job.Ended() {
+		t.Errorf("after its end: %s, %v", job.Status, err)
 	}
 }

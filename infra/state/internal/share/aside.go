@@ -2,7 +2,6 @@ package share
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -85,7 +84,43 @@ func split(j execution.Job) (execution.Job, execution.Stored) {
 }
 
 // ErrAside reports that a document and what is beside it do not belong together.
-var ErrAside = errors.New("what is stored beside a job is not what the job has")
+var ErrAside = fmt.Errorf("%w: what is stored beside a job is not what the job has", execution.ErrContentLost)
+
+// DecodeRequest decodes the stored request of a job. The error is [execution.ErrContentLost] if it is damaged.
+func DecodeRequest(b []byte) (execution.Request, error) {
+	r, err := execution.DecodeStored(b)
+	if err != nil {
+		err = fmt.Errorf("%w: the request of a job: %w", execution.ErrContentLost, err)
+	}
+	return r, err
+}
+
+// DecodeAlone decodes a document without what was beside it, which is lost. The job can be shown and can end; its
+// Wait.Lost is set.
+func DecodeAlone(doc []byte) (j execution.Job, err error) {
+	if err := Decode(doc, &j); err != nil || j.Wait == nil {
+		return j, err
+	}
+	j.Wait.Aside, j.Wait.Lost = 0, true
+	for i := range j.Wait.Pending {
+		p := &j.Wait.Pending[i]
+		if p.Apart != nil && p.Apart.From == elsewhere {
+			p.Apart = nil
+		}
+		if string(p.Schema) == instead { // no answer fits that, and the loss is what prevents an answer
+			p.Schema = nil
+		}
+	}
+	return j, nil
+}
+
+// MayWrite returns [execution.ErrContentLost] for a job whose values are lost, unless it ends.
+func MayWrite(j execution.Job) error {
+	if j.Wait == nil || !j.Wait.Lost || j.Ended() || j.Wait.Ending != nil {
+		return nil
+	}
+	return &execution.StoreError{Fault: execution.StoreLost, Err: fmt.Errorf("job %s: %w", j.ID, ErrAside)}
+}
 
 // DecodeJob decodes what EncodeJob encoded, or what older versions did. The error is ErrAside for a document that was
 // read with something else beside it.

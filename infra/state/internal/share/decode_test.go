@@ -119,6 +119,42 @@ func TestOthersAside(t *testing.T) {
 	}
 }
 
+// A document whose long values are lost is decoded without them. Such a job is only written to end it.
+func TestLostAside(t *testing.T) {
+	t.Parallel()
+	doc, _, err := share.EncodeJob(longJob())
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := share.DecodeAlone(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !job.Wait.Lost || len(job.Wait.Pending) != 5 {
+		t.Errorf("%+v", job.Wait)
+	}
+	if schema := job.Wait.Pending[1].Schema; schema != nil {
+		t.Errorf("an answer has to fit %s", schema)
+	}
+	if err := share.MayWrite(job); !errors.Is(err, execution.ErrContentLost) {
+		t.Errorf("written: %v", err)
+	}
+	ending := job
+	ending.Wait = job.Wait.Clone()
+	ending.Wait.Ending = &execution.Ending{}
+	job.Status = execution.Expired
+	for _, j := range []execution.Job{job, ending, longJob(), {}} {
+		if err := share.MayWrite(j); err != nil {
+			t.Error(err)
+		}
+	}
+	if doc, parts, err := share.EncodeJob(ending); err != nil || len(parts) > 0 {
+		t.Errorf("%d parts, %v", len(parts), err)
+	} else if again, err := share.DecodeJob(doc, nil); err != nil || again.Wait.Lost {
+		t.Errorf("read again: %v", err)
+	}
+}
+
 // A version that knows of no long values decodes a document, changes it and encodes it again. Nothing is lost, and what
 // such a version would continue with is refused by it.
 func TestOlderVersionsKeepAsides(t *testing.T) {
