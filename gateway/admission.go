@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -21,6 +22,7 @@ type admission struct {
 	*fairDecider
 	remoteTools   *mcp.RemoteTools
 	noCallerTools bool
+	keepCode      int // bytes of the largest request that a record keeps; 0 if records keep none
 }
 
 func newAdmission(cfg Config, deps Deps) (*admission, error) {
@@ -32,7 +34,7 @@ func newAdmission(cfg Config, deps Deps) (*admission, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &admission{fairDecider: decider, noCallerTools: cfg.Streams.NoCallerTools}
+	a := &admission{fairDecider: decider, noCallerTools: cfg.Streams.NoCallerTools, keepCode: cfg.KeepCode}
 	a.remoteTools = &mcp.RemoteTools{
 		Source: deps.RemoteTools, Permitted: a.permitted, NoDiscovery: cfg.Streams.NoCallerTools, Calls: calls,
 	}
@@ -60,7 +62,21 @@ func (a *admission) validate(s api.Submission) error {
 	if field, ok := a.policy.Validate(policyRequest(s)); ok {
 		return api.Invalid(field.Field, field.Message)
 	}
-	return a.reachCaller(s)
+	return cmp.Or(a.Recordable(s.Request), a.reachCaller(s))
+}
+
+// Recordable implements registry.Policy: it refuses a request that is too large for a record that keeps it. The record
+// must not lack it, because its caller could then keep what ran out of the records.
+func (a *admission) Recordable(request execution.Request) error {
+	if a.keepCode == 0 {
+		return nil
+	}
+	if size := request.RecordedBytes(a.keepCode); size > a.keepCode {
+		return &execution.Error{Code: execution.TooLarge, Message: fmt.Sprintf("the request takes at least %d bytes in its "+
+			"audit record, with the code, the files and the input; at most %d are accepted where AUDIT_CODE=keep is set, "+
+			"unless AUDIT_CODE_BYTES allows more", size, a.keepCode)}
+	}
+	return nil
 }
 
 // reachCaller refuses tools of the caller where there is no way to call them.

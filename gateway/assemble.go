@@ -95,7 +95,7 @@ func newExecutor(
 		records: measuredRecords{deps.Records, deps.Functions.Writes.Measure(deps.Records)},
 		redact:  deps.Redact, activity: activity, meter: counts, tracer: deps.Tracer,
 		queueWait: cfg.QueueWait, overhead: cfg.Overhead,
-		writing: make(chan struct{}, maxWriting), writeTimeout: cfg.WriteTimeout, keepCode: cfg.KeepCode,
+		writing: make(chan struct{}, maxWriting), writeTimeout: cfg.WriteTimeout, keepCode: cfg.KeepCode > 0,
 		now: deps.Now, newID: deps.NewID, logger: deps.Logger,
 	}
 	sizes := queue.Config{Places: cfg.Places, Spare: cfg.SparePlaces, Depth: cfg.QueueDepth, Now: deps.Now}

@@ -49,8 +49,9 @@ type Config struct {
 	// NoBackgroundWork says that this process is suspended between requests. It then does nothing in the background, and
 	// only RunDue runs jobs, callbacks and schedules.
 	NoBackgroundWork bool
-	// KeepCode has the records that the gateway writes contain the code and the whole request, as those of functions do.
-	KeepCode bool
+	// KeepCode has the records that the gateway writes contain the code and the whole request, as those of functions do,
+	// of up to that many bytes as JSON. A larger request is answered with 413. 0 keeps neither.
+	KeepCode int
 	// Callbacks say which receivers requests may name and how callbacks are signed.
 	Callbacks callbacks.Rules
 	Hooks     HooksConfig
@@ -172,6 +173,7 @@ func (c Config) checked() (Config, error) {
 	number("MaxBodyBytes", &c.MaxBodyBytes, execution.MaxRequestBytes)
 	number("MaxDataBytes", &c.MaxDataBytes, min(execution.MaxDataBytes, c.MaxBodyBytes))
 	c.MaxDataBytes = min(c.MaxDataBytes, c.MaxBodyBytes)
+	number("KeepCode", &c.KeepCode, 0)
 	number("Places", &c.Places, 2)
 	number("QueueDepth", &c.QueueDepth, bounds.Of(bounds.Waiting).Most)
 	duration("QueueWait", &c.QueueWait, 30*time.Second)

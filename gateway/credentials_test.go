@@ -97,7 +97,7 @@ func watched(t *testing.T) *witness {
 		}
 	})
 	o := options{state: store, log: slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-	o.config.KeepCode = true
+	o.config.KeepCode = 1 << 20
 	o.records = &ledger{added: make(chan audit.Record, 1000)}
 	o.invoke = func(ctx context.Context, inv execution.Invocation, onLog func(execution.Log)) (execution.Reply, error) {
 		raw, err := json.Marshal(inv)

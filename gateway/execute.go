@@ -65,6 +65,11 @@ func (e *executor) Execute(ctx context.Context, s api.Submission) (execution.Res
 
 // execute takes a submission along the path of every execution: decide, wait for a place, invoke a function, record.
 func (e *executor) execute(ctx context.Context, s api.Submission) (execution.Result, error) {
+	if s.Resume == nil { // what continues was accepted before
+		if err := e.admission.Recordable(s.Request); err != nil {
+			return e.undecided(s).unfinished(), err
+		}
+	}
 	r, err := e.begin(ctx, s)
 	if ctx.Err() != nil {
 		return e.finish(ctx, r, cancelledResult())

@@ -35,29 +35,34 @@ type run struct {
 // begin sets the ID of a submission and asks the policy for a decision. With an error there is no decision, and the
 // run may only be recorded.
 func (e *executor) begin(ctx context.Context, s api.Submission) (*run, error) {
-	s.ID = cmp.Or(s.ID, e.newID())
-	r := &run{Submission: s, now: e.now, custody: []audit.Step{{Step: audit.Received}}}
+	r := e.undecided(s)
 	if s.RequestLost {
-		r.decision = undecided(s.Request)
 		return r, nil
 	}
 	if s.Function != nil && s.Content == "" {
-		s.Content = s.Request.Sources().Sum()
-		r.Submission = s
+		r.Content = s.Request.Sources().Sum()
 	}
-	var err error
-	ask := policyRequest(s)
+	ask := policyRequest(r.Submission)
 	r.sources = ask.Sum
-	if r.decision, err = e.admission.decide(ctx, ask); err != nil {
-		r.decision = undecided(s.Request)
+	decision, err := e.admission.decide(ctx, ask)
+	if err != nil {
 		return r, err
 	}
+	r.decision = decision
 	if r.decision.Effect == policy.Allow {
 		// If what was granted before is damaged, nothing is granted, and the function ends the execution.
-		r.decision.Grants, _, _ = governance.Narrowed(r.decision.Grants, invocationOf(s).Segments)
+		r.decision.Grants, _, _ = governance.Narrowed(r.decision.Grants, invocationOf(r.Submission).Segments)
 	}
 	r.step(audit.Decided)
 	return r, nil
+}
+
+// undecided returns the run of a submission about which nothing has been decided.
+func (e *executor) undecided(s api.Submission) *run {
+	s.ID = cmp.Or(s.ID, e.newID())
+	return &run{
+		Submission: s, now: e.now, custody: []audit.Step{{Step: audit.Received}}, decision: undecided(s.Request),
+	}
 }
 
 // undecided returns a decision that grants nothing and says that the code was not analysed.

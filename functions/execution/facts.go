@@ -2,6 +2,7 @@ package execution
 
 import (
 	"cmp"
+	"encoding/base64"
 	"path"
 	"time"
 	"unsafe"
@@ -66,4 +67,76 @@ func (r Request) MainLanguage() string {
 func milliseconds(ms float64) time.Duration {
 	const day = 24 * time.Hour
 	return time.Duration(min(max(ms, 0), float64(day/time.Millisecond)) * float64(time.Millisecond))
+}
+
+// RecordedBytes returns about how many bytes r takes as JSON in an audit record: its text with the escapes. Of a
+// request that takes more than most, it may return fewer bytes, which are more than most, too: then it has not looked
+// for escapes.
+func (r Request) RecordedBytes(most int) int {
+	const entry = len(`"":,`)
+	n := len(`{"code":""}`) + len(r.Code) + len(r.Input)
+	for name, f := range r.Files {
+		n += entry + len(name) + len(f)
+	}
+	for name, value := range r.Context {
+		n += entry + len(name) + len(value)
+	}
+	for _, list := range [][]string{r.Args, r.Hosts, r.Secrets} {
+		for _, text := range list {
+			n += entry + len(text)
+		}
+	}
+	for _, t := range r.Tools {
+		n += 6*entry + len(t.Name) + len(t.Description) + len(t.InputSchema) + len(t.OutputSchema) + len(t.URL)
+	}
+	if n > most {
+		return n
+	}
+	n += escapes(r.Code) + lineEnds(r.Input)
+	for _, f := range r.Files {
+		if r.isText(f) || validUTF8(f) {
+			n += escapes(f)
+		} else {
+			n += base64.StdEncoding.EncodedLen(len(f)) - len(f)
+		}
+	}
+	for _, value := range r.Context {
+		n += lineEnds(value)
+	}
+	for _, text := range r.Args {
+		n += escapes(text)
+	}
+	for _, t := range r.Tools {
+		n += escapes(t.Description) + lineEnds(t.InputSchema) + lineEnds(t.OutputSchema)
+	}
+	return n
+}
+
+// escapeBytes holds how many more bytes a byte takes in a JSON string.
+var escapeBytes = func() (more [256]byte) {
+	for c := range byte(0x20) {
+		more[c] = 5 // \u0000
+	}
+	for _, c := range []byte("\"\\\b\f\n\r\t") {
+		more[c] = 1
+	}
+	return more
+}()
+
+// escapes returns how many more bytes a text takes in a JSON string.
+func escapes[T string | File](text T) (n int) {
+	for i := range len(text) {
+		n += int(escapeBytes[text[i]])
+	}
+	return n + lineEnds(text)
+}
+
+// lineEnds returns how many more bytes a text takes if U+2028 and U+2029 are escaped.
+func lineEnds[T ~string | ~[]byte](text T) (n int) {
+	for i := 0; i+2 < len(text); i++ {
+		if text[i] == 0xe2 && text[i+1] == 0x80 && text[i+2]&^1 == 0xa8 {
+			n += len(`\u2028`) - len("\u2028")
+		}
+	}
+	return n
 }

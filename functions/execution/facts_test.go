@@ -1,11 +1,14 @@
 package execution_test
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 func TestFacts(t *testing.T) {
@@ -41,5 +44,40 @@ func TestFacts(t *testing.T) {
 	if f := r.Facts(); err != nil || !slices.Equal(f.Tools, []string{"b:c-d"}) ||
 		!slices.Equal(f.Globals, []string{"a", "b"}) {
 		t.Errorf("%+v %v", f, err)
+	}
+}
+
+// What a request is said to take in a record is what it takes there, and never less than nine tenths of it.
+func TestRecordedBytes(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"x", "\n", "\x01", "\x7f", `"`, `\`, "é", "😀", "\u2028", "\u2029", "\u2027", "<&>"} {
+		text := strings.Repeat(piece, 5000)
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := json.RawMessage(`"` + strings.Repeat("\u2028", 5000) + `"`)
+		for name, r := range map[string]execution.Request{
+			"code":    {Code: text},
+			"file":    {Files: map[string]execution.File{"a": execution.File(text)}},
+			"bytes":   {Files: map[string]execution.File{"a": execution.File(text + "\xff")}},
+			"input":   {Input: quoted},
+			"plain":   {Input: plain},
+			"context": {Context: map[string]json.RawMessage{"a": quoted, "b": plain}},
+			"args":    {Args: []string{text, text}},
+			"tool":    {Tools: []execution.Tool{{Name: "a", Description: text, InputSchema: quoted, OutputSchema: plain}}},
+		} {
+			whole, err := audit.Encode(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := r.RecordedBytes(1 << 20)
+			if want := len(whole); got > want+100 || got < want-want/10 {
+				t.Errorf("%s of %q: %d, want %d", name, piece, got, want)
+			}
+			if got = r.RecordedBytes(1000); got <= 1000 {
+				t.Errorf("%s of %q: %d, although it is more", name, piece, got)
+			}
+		}
 	}
 }

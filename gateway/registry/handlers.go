@@ -26,6 +26,8 @@ type Policy interface {
 	api.Turns
 	// Analyze decides on code without running it, and finds every syntax error.
 	Analyze(ctx context.Context, s api.Submission) (policy.Decision, error)
+	// Recordable refuses a request that is too large for a record.
+	Recordable(request execution.Request) error
 }
 
 // Handlers serve /api/functions.
@@ -66,6 +68,9 @@ func (h *Handlers) Put(c *fiber.Ctx) error {
 		if err := schedule.Check(d.Schedule, h.Now()); err != nil {
 			return err
 		}
+	}
+	if err := h.Policy.Recordable(requestOf(d.Content)); err != nil {
+		return err // no call of it would run
 	}
 	caller := api.CallerOf(c)
 	d.Content.Scopes = authn.RestrictingScopes(caller.Scopes)

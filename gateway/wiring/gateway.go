@@ -167,6 +167,14 @@ func (g *Gateway) Run(ctx context.Context, started, restoreSignals func()) error
 	return g.server.Shutdown(ending)
 }
 
+// keptBytes returns how large a request may be that records keep, and 0 if they keep none.
+func keptBytes(set settings.Settings) int {
+	if !set.Records.KeepCode {
+		return 0
+	}
+	return set.Bodies.Recorded
+}
+
 // ListenError returns why the gateway's address is not available and what to do.
 func ListenError(set settings.Settings, err error) error {
 	switch {
@@ -213,7 +221,7 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 		Hooks: gateway.HooksConfig{
 			Host: set.Hooks.Host, Rate: set.Hooks.PerMinute, AnswerHeaders: set.Hooks.AnswerHeaders,
 		},
-		KeepCode: set.Records.KeepCode, Proxies: set.Proxies, SnapshotKeys: keys,
+		KeepCode: keptBytes(set), Proxies: set.Proxies, SnapshotKeys: keys,
 		Streams:       gateway.StreamsConfig{NoCallerTools: set.Invoker == "lambda"},
 		MultiInstance: set.OnLambda.Front != "" || settings.IsShared(set.State), NoBackgroundWork: set.OnLambda.Front != "",
 	}, deps)

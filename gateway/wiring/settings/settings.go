@@ -21,6 +21,7 @@ import (
 	"github.com/airlock-run/airlock/infra/records"
 	"github.com/airlock-run/airlock/infra/records/filerecords"
 	"github.com/airlock-run/airlock/policy/address"
+	"github.com/airlock-run/airlock/policy/audit"
 )
 
 // Settings are the checked environment variables of airlock serve.
@@ -81,8 +82,9 @@ type Auth struct {
 // Tenanted reports whether callers may belong to different tenants, which only tokens can say.
 func (a Auth) Tenanted() bool { return len(a.Config.Keys)+len(a.Providers) > 0 }
 
-// Bodies holds the largest body of a request with code, and what a request may hold beside the text of its code.
-type Bodies struct{ Most, Data int }
+// Bodies holds the largest body of a request with code, what a request may hold beside the text of its code, and how
+// large it may be in a record that keeps it.
+type Bodies struct{ Most, Data, Recorded int }
 
 // bodies reads the sizes of bodies. A deployment that sets the one accepts bodies of that size, whatever they hold.
 func (r *reader) bodies() Bodies {
@@ -92,6 +94,7 @@ func (r *reader) bodies() Bodies {
 	}
 	return Bodies{
 		Most: cmp.Or(most, execution.MaxRequestBytes), Data: r.number("MAX_DATA_SIZE", data, 1, execution.MaxRequestBytes),
+		Recorded: r.number("AUDIT_CODE_BYTES", 1<<20, 1, audit.MaxBytes),
 	}
 }
 

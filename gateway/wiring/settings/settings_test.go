@@ -44,7 +44,7 @@ func TestDefaults(t *testing.T) {
 	}{
 		{"address", s.Address(), "127.0.0.1:3000"},
 		{"open", s.Auth.Open, true},
-		{"bodies", s.Bodies, Bodies{16 << 20, 1 << 20}},
+		{"bodies", s.Bodies, Bodies{16 << 20, 1 << 20, 1 << 20}},
 		{"rate", s.Rate.Max, 600},
 		{"window", s.Rate.Window, time.Minute},
 		{"invoker", s.Invoker, "local"},
@@ -63,10 +63,10 @@ func TestBodies(t *testing.T) {
 		env  []string
 		want Bodies
 	}{
-		{nil, Bodies{16 << 20, 1 << 20}},
-		{[]string{"MAX_BODY_SIZE=5000000"}, Bodies{5_000_000, 5_000_000}},
-		{[]string{"MAX_BODY_SIZE=5000000", "MAX_DATA_SIZE=1000"}, Bodies{5_000_000, 1000}},
-		{[]string{"MAX_DATA_SIZE=2000000"}, Bodies{16 << 20, 2_000_000}},
+		{nil, Bodies{16 << 20, 1 << 20, 1 << 20}},
+		{[]string{"MAX_BODY_SIZE=5000000"}, Bodies{5_000_000, 5_000_000, 1 << 20}},
+		{[]string{"MAX_BODY_SIZE=5000000", "MAX_DATA_SIZE=1000"}, Bodies{5_000_000, 1000, 1 << 20}},
+		{[]string{"MAX_DATA_SIZE=2000000"}, Bodies{16 << 20, 2_000_000, 1 << 20}},
 	} {
 		if s, err := Read(env(c.env...), time.Now); err != nil || s.Bodies != c.want {
 			t.Errorf("%v: %+v %v, want %+v", c.env, s.Bodies, err, c.want)
@@ -153,6 +153,7 @@ func TestSettingsRefused(t *testing.T) {
 		{"S3_ENDPOINT=here", "S3_ENDPOINT: must be a URL"},
 		{"AUDIT_SYNC=maybe", "AUDIT_SYNC: must be true or false"},
 		{"AUDIT_CODE=all", "AUDIT_CODE: must be hash"},
+		{"AUDIT_CODE_BYTES=1mb", "AUDIT_CODE_BYTES: must be a whole number from 1 to 33554432"},
 		{"AUDIT_REDACT=chain", "AUDIT_REDACT: field \"chain\" cannot be redacted"},
 		{"INVOKER=lambda", "LAMBDA_FUNCTION: is not set"},
 		{"REDIS_URL=127.0.0.1:6379", "REDIS_URL: must be a URL"},

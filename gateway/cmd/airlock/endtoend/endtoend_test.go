@@ -151,7 +151,11 @@ func serve(t testing.TB, mode string, processes int) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = state.Close() })
-	server, err := gateway.New(gateway.Config{Overhead: grace, Places: processes, KeepCode: !timed}, gateway.Deps{
+	cfg := gateway.Config{Overhead: grace, Places: processes}
+	if !timed {
+		cfg.KeepCode = audit.MaxBytes
+	}
+	server, err := gateway.New(cfg, gateway.Deps{
 		State:   state,
 		Invoker: pool, Records: records, Policy: decider(mode), Scanner: scan.New(), Limits: access.Limits{Limiter: limiter},
 		Auth: auth, Logger: slog.New(slog.DiscardHandler),
