@@ -191,16 +191,19 @@ func hide(text, secret string) string {
 // value returns a guest's value for a tool's result: its structured content, or its text, decoded if it is a JSON
 // object or list, or the list of its content. A failure is an error with the text.
 func value(result *sdk.CallToolResult, contents *contents, secret string) (json.RawMessage, error) {
-	var texts []string
-	for _, c := range result.Content {
-		if t, ok := c.(*sdk.TextContent); ok {
-			texts = append(texts, t.Text)
-		}
-	}
-	text := strings.Join(texts, "\n")
 	content, err := contents.take(result.StructuredContent)
 	if err != nil {
 		return nil, err
+	}
+	text, texts, others := textsOf(result.Content)
+	if list, ok := content.(listed); ok {
+		mixed := false
+		if text, texts, mixed, err = list.texts(); err != nil {
+			return nil, &refusedError{"the answer has content that the protocol does not have"}
+		}
+		if content = nil; mixed {
+			others = json.RawMessage(list)
+		}
 	}
 	if result.IsError {
 		if text == "" {
@@ -212,14 +215,28 @@ func value(result *sdk.CallToolResult, contents *contents, secret string) (json.
 	switch structured := len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text)); {
 	case content != nil:
 		v = content
-	case len(texts) < len(result.Content):
-		v = result.Content
+	case others != nil:
+		v = others
 	case structured:
 		v = json.RawMessage(text)
-	case len(texts) > 0:
+	case texts > 0:
 		v = text
 	}
 	return hiddenJSON(v, secret)
+}
+
+// textsOf returns the texts among contents, with a line end between two, and how many there are. others are all
+// contents if some are no texts, and nil otherwise.
+func textsOf(contents []sdk.Content) (text string, n int, others any) {
+	var texts []string
+	for _, c := range contents {
+		if t, ok := c.(*sdk.TextContent); ok {
+			texts = append(texts, t.Text)
+		} else {
+			others = contents
+		}
+	}
+	return strings.Join(texts, "\n"), len(texts), others
 }
 
 func clip(text string) string { return clipTo(text, maxMessage) }

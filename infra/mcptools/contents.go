@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A rawReader reads messages, each a line, and puts the structured content of results aside. The SDK would decode it
-// several times, which takes up to 160 ms for each megabyte, and ends the connection at a number like 1e400. A line of
+// A rawReader reads messages, each a line, and puts the content of results aside. The SDK would decode it several
+// times, which takes up to 160 ms for each megabyte, and ends the connection at a number like 1e400. A line of
 // more than maxAnswer bytes is an error.
 type rawReader struct {
 	lines *bufio.Reader
@@ -84,9 +84,9 @@ func newContents() *contents {
 	return &contents{mark: rand.Text(), aside: map[string]json.RawMessage{}}
 }
 
-// keep returns a name for the content.
-func (c *contents) keep(content json.RawMessage) string {
-	name := c.mark + rand.Text()
+// keep returns a name for the content, with an end.
+func (c *contents) keep(content json.RawMessage, end string) string {
+	name := c.mark + rand.Text() + end
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.bytes+len(content)+eachAside > mostAside {
@@ -105,8 +105,14 @@ func (c *contents) drop(name string) {
 	}
 }
 
+// A listed content is the list of the contents of a result, as the message has it.
+type listed json.RawMessage
+
+// ofList ends the name of a listed content.
+const ofList = "."
+
 // take returns the structured content of a result: what a name of keep stands for, which is forgotten, or what it is
-// given. A nil *contents has kept nothing.
+// given. What stands for a list of contents is listed. A nil *contents has kept nothing.
 func (c *contents) take(content any) (any, error) {
 	name, ok := content.(string)
 	if c == nil || !ok || !strings.HasPrefix(name, c.mark) {
@@ -122,23 +128,44 @@ func (c *contents) take(content any) (any, error) {
 	if len(c.order) > 2*len(c.aside)+16 {
 		c.order = slices.DeleteFunc(c.order, func(name string) bool { return c.aside[name] == nil })
 	}
+	if strings.HasSuffix(name, ofList) {
+		return listed(kept), nil
+	}
 	return kept, nil
 }
 
+// longContent is the size of a message, in bytes, from which a list of contents is put aside, too.
+const longContent = 4 << 10
+
 // putAside returns a message with a name for the structured content of its result, or the message as it is if it has
-// none. The other content, which repeats it as a text, is left out unless it is that of an error.
+// none. The other content, which repeats it as a text, is left out. If there is none, or it is that of an error, and
+// the message is long, the name is for the other content.
 func (c *contents) putAside(message []byte) []byte {
-	if !bytes.Contains(message, []byte(structuredContent)) {
+	structured := bytes.Contains(message, []byte(structuredContent))
+	if !structured && (len(message) < longContent || !bytes.Contains(message, []byte(`"content"`))) {
 		return message
 	}
 	found, err := partsOf(message)
-	if err != nil || found.structured.end == 0 || message[found.structured.from] == 'n' {
+	if err != nil {
 		return message
 	}
-	name := c.keep(bytes.Clone(message[found.structured.from:found.structured.end]))
-	changes := []change{{found.structured, `"` + name + `"`}}
-	if found.content.end > 0 && !found.failed {
-		changes = append(changes, change{found.content, "[]"})
+	content, list := found.structured, found.content
+	structured = content.end > 0 && message[content.from] != 'n'
+	var changes []change
+	switch {
+	case list.end > 0 && len(message) >= longContent && (!structured || found.failed):
+		name := `"` + c.keep(bytes.Clone(message[list.from:list.end]), ofList) + `"`
+		changes = []change{{content, name}, {list, "[]"}}
+		if content.end == 0 {
+			changes = []change{{list, `[],"` + structuredContent + `":` + name}}
+		}
+	case structured:
+		changes = []change{{content, `"` + c.keep(bytes.Clone(message[content.from:content.end]), "") + `"`}}
+		if list.end > 0 && !found.failed {
+			changes = append(changes, change{list, "[]"})
+		}
+	default:
+		return message
 	}
 	slices.SortFunc(changes, func(a, b change) int { return b.from - a.from }) // the last part first
 	for _, change := range changes {
@@ -212,3 +239,44 @@ func eachMember(dec *jsontext.Decoder, fn func(name string) error) error {
 	_, err := dec.ReadToken()
 	return err
 }
+
+// texts returns the texts among contents, with a line end between two, and how many there are. mixed reports that there
+// are other contents.
+func (l listed) texts() (text string, n int, mixed bool, err error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(l), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '[' {
+		return "", 0, false, errors.Join(errNoContent, err)
+	}
+	out, kind := make([]byte, 0, len(l)), []byte(nil)
+	for dec.PeekKind() != ']' {
+		before := len(out)
+		if n > 0 {
+			out = append(out, '\n')
+		}
+		begin := len(out)
+		kind = kind[:0]
+		err := eachMember(dec, func(name string) error {
+			value, err := dec.ReadValue()
+			switch {
+			case err != nil:
+				return err
+			case name == "type" && value.Kind() == '"':
+				kind, _ = jsontext.AppendUnquote(kind[:0], value) // what is no UTF-8 is replaced
+			case name == "text" && value.Kind() == '"':
+				out, _ = jsontext.AppendUnquote(out[:begin], value)
+			}
+			return nil
+		})
+		if err != nil {
+			return "", 0, false, err
+		}
+		if string(kind) != "text" {
+			out, mixed = out[:before], true
+			continue
+		}
+		n++
+	}
+	return string(out), n, mixed, nil
+}
+
+var errNoContent = errors.New("it is no list of contents")
