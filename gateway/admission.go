@@ -37,6 +37,7 @@ func newAdmission(cfg Config, deps Deps) (*admission, error) {
 	a := &admission{fairDecider: decider, noCallerTools: cfg.Streams.NoCallerTools, keepCode: cfg.KeepCode}
 	a.remoteTools = &mcp.RemoteTools{
 		Source: deps.RemoteTools, Permitted: a.permitted, NoDiscovery: cfg.Streams.NoCallerTools, Calls: calls,
+		MaxAnswers: int64(cfg.Streams.ToolAnswers),
 	}
 	return a, nil
 }

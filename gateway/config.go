@@ -82,6 +82,8 @@ type StreamsConfig struct {
 	// NoCallerTools says that functions have no way back to the caller while they run, as on AWS Lambda. Requests with
 	// tools of the caller are then refused.
 	NoCallerTools bool
+	// ToolAnswers is how many bytes the answers of attached servers that are commands may have in an execution: 2 MiB.
+	ToolAnswers int
 }
 
 // HooksConfig configures webhooks.
@@ -173,6 +175,7 @@ func (c Config) checked() (Config, error) {
 	number("MaxBodyBytes", &c.MaxBodyBytes, execution.MaxRequestBytes)
 	number("MaxDataBytes", &c.MaxDataBytes, min(execution.MaxDataBytes, c.MaxBodyBytes))
 	c.MaxDataBytes = min(c.MaxDataBytes, c.MaxBodyBytes)
+	number("Streams.ToolAnswers", &c.Streams.ToolAnswers, 2<<20)
 	number("KeepCode", &c.KeepCode, 0)
 	number("Places", &c.Places, 2)
 	number("QueueDepth", &c.QueueDepth, bounds.Of(bounds.Waiting).Most)

@@ -29,7 +29,7 @@ func (attached) Tools() []execution.Tool {
 	return tools
 }
 
-func (attached) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (attached) Call(context.Context, string, json.RawMessage, func(int) error) (json.RawMessage, error) {
 	return nil, errors.New("nothing is called")
 }
 

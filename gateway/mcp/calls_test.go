@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -21,12 +23,25 @@ func (hanging) Tools() []execution.Tool {
 	return []execution.Tool{{Name: "ledger:add", Via: execution.ToolOfCaller, Server: "ledger"}}
 }
 
-func (hanging) Call(ctx context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+func (hanging) Call(
+	ctx context.Context, _ string, params json.RawMessage, carried func(int) error,
+) (json.RawMessage, error) {
+	if err := carried(len(params)); err != nil {
+		return nil, err
+	}
 	if string(params) == `"hang"` {
 		<-ctx.Done()
 		return nil, errors.New("given up")
 	}
 	return params, nil
+}
+
+// toolsOf returns the tool of hanging, for everybody.
+func toolsOf(calls *semaphore.Fair, answers int64) *mcp.RemoteTools {
+	return &mcp.RemoteTools{Source: hanging{}, Calls: calls, MaxAnswers: answers, Permitted: func(_ context.Context,
+		all []execution.Tool, _ authn.Identity) []execution.Tool {
+		return all
+	}}
 }
 
 // Calls that hang delay their own caller alone.
@@ -36,10 +51,7 @@ func TestHangingCallsDelayNoOtherCaller(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tools := &mcp.RemoteTools{Source: hanging{}, Calls: calls, Permitted: func(_ context.Context, all []execution.Tool,
-			_ authn.Identity) []execution.Tool {
-			return all
-		}}
+		tools := toolsOf(calls, 1000)
 		of := func(tenant, subject string) api.Submission {
 			s := api.Submission{Caller: authn.Identity{Tenant: tenant, Subject: subject}}
 			s.Request.Code = "ledger.add()"
@@ -68,4 +80,28 @@ func TestHangingCallsDelayNoOtherCaller(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What the servers answer in one execution is bounded, and does not count in another.
+func TestAnswersOfAnExecutionAreBounded(t *testing.T) {
+	t.Parallel()
+	calls, err := semaphore.New(mcp.CallsOfOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := toolsOf(calls, 10)
+	for range 2 {
+		var s api.Submission
+		s.Request.Code = "ledger.add()"
+		s = tools.AddTo(t.Context(), s)
+		for n, params := range []string{`"a"`, `"abcde"`, `"a"`, `1`} {
+			got, err := s.CallTool(t.Context(), "ledger:add", json.RawMessage(params))
+			if n < 2 && (err != nil || string(got) != params) {
+				t.Errorf("%s %v", got, err)
+			}
+			if n >= 2 && !strings.Contains(fmt.Sprint(err), "MCP_ANSWER_BYTES") {
+				t.Errorf("%s is answered with %s %v", params, got, err)
+			}
+		}
+	}
 }

@@ -23,7 +23,7 @@ type catalogue struct {
 }
 
 func (c catalogue) Tools() []execution.Tool { return c.tools }
-func (catalogue) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (catalogue) Call(context.Context, string, json.RawMessage, func(int) error) (json.RawMessage, error) {
 	return nil, errors.New("nothing is called")
 }
 

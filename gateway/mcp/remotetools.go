@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/airlock-run/airlock/functions/execution"
 	"github.com/airlock-run/airlock/gateway/api"
@@ -22,8 +24,9 @@ type ToolSource interface {
 	// Tools returns the tools without waiting. They must not be changed.
 	Tools() []execution.Tool
 	// Call calls a tool whose Via is execution.ToolOfCaller: the gateway has the connection to its server. The text of
-	// an error is for guests.
-	Call(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error)
+	// an error is for guests. carried is called with the bytes of the answer as the server wrote it; its error refuses
+	// the answer.
+	Call(ctx context.Context, tool string, params json.RawMessage, carried func(bytes int) error) (json.RawMessage, error)
 	// Unlisted returns the servers whose tools are not known.
 	Unlisted() []execution.UnlistedServer
 	// Offers returns what each server with anything beside tools has, without waiting. It must not be changed.
@@ -38,6 +41,8 @@ type RemoteTools struct {
 	Permitted func(ctx context.Context, tools []execution.Tool, caller authn.Identity) []execution.Tool
 	// NoDiscovery says that functions cannot call the gateway while they run, so that code has no tools.search.
 	NoDiscovery bool
+	// MaxAnswers is how many bytes the answers to all calls that Source makes for an execution may have.
+	MaxAnswers int64
 	// Calls are the turns of executions at the tools that Source calls. A server that hangs holds only the turns of those
 	// who call it. Required with a Source.
 	Calls *semaphore.Fair
@@ -140,6 +145,7 @@ func (r *RemoteTools) withCalls(s api.Submission, tools []execution.Tool) api.Su
 		ours = nil
 	}
 	s.Request.Tools = slices.Concat(s.Request.Tools, tools)
+	var answered atomic.Int64
 	if next := s.CallTool; len(ours) > 0 {
 		s.CallTool = func(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
 			if ours[tool] {
@@ -148,7 +154,18 @@ func (r *RemoteTools) withCalls(s api.Submission, tools []execution.Tool) api.Su
 					return nil, errors.New("the execution ended before its turn to call " + tool)
 				}
 				defer release()
-				return r.Source.Call(ctx, tool, params)
+				carried := func(bytes int) error {
+					if answered.Add(int64(bytes)) > r.MaxAnswers {
+						return fmt.Errorf("the answer of %s is too much: those of all calls of tools of servers that are commands may "+
+							"have %d bytes together in an execution, unless MCP_ANSWER_BYTES allows more; ask for less with each call",
+							tool, r.MaxAnswers)
+					}
+					return nil
+				}
+				if err := carried(0); err != nil {
+					return nil, err
+				}
+				return r.Source.Call(ctx, tool, params, carried)
 			}
 			if next == nil {
 				return nil, errors.New("there is no caller")

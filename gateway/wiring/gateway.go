@@ -222,7 +222,7 @@ func (c *core) server(ctx context.Context, deps gateway.Deps) (*gateway.Server, 
 			Host: set.Hooks.Host, Rate: set.Hooks.PerMinute, AnswerHeaders: set.Hooks.AnswerHeaders,
 		},
 		KeepCode: keptBytes(set), Proxies: set.Proxies, SnapshotKeys: keys,
-		Streams:       gateway.StreamsConfig{NoCallerTools: set.Invoker == "lambda"},
+		Streams:       gateway.StreamsConfig{NoCallerTools: set.Invoker == "lambda", ToolAnswers: set.Bodies.Answers},
 		MultiInstance: set.OnLambda.Front != "" || settings.IsShared(set.State), NoBackgroundWork: set.OnLambda.Front != "",
 	}, deps)
 }

@@ -298,8 +298,11 @@ func (c *Catalogue) lost(f *followed, session *sdk.ClientSession, err error) {
 }
 
 // Call calls a tool of a server that is a command. The text of an error is for guests; if ctx allows it, the error may
-// be a *toolinput.Request. The caller bounds how many calls go on at once.
-func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessage) (json.RawMessage, error) {
+// be a *toolinput.Request. The caller bounds how many calls go on at once. carried is called with the bytes of the
+// answer, before most of the work for it is done; an error refuses it.
+func (c *Catalogue) Call(
+	ctx context.Context, tool string, params json.RawMessage, carried func(bytes int) error,
+) (json.RawMessage, error) {
 	namespace, name, _ := strings.Cut(tool, ":")
 	c.mu.Lock()
 	i := slices.IndexFunc(c.servers.list, func(s Server) bool { return s.Namespace == namespace && s.Command != "" })
@@ -322,7 +325,7 @@ func (c *Catalogue) Call(ctx context.Context, tool string, params json.RawMessag
 		return nil, errors.New(cmp.Or(problem, notYet))
 	}
 	late := fmt.Errorf("the server of %s has not answered in time", namespace)
-	result, err := callOver(ctx, &f.server, session, f.questions, f.contents, name, params, f.secret)
+	result, err := callOver(ctx, &f.server, session, f.questions, &answer{f.contents, carried}, name, params, f.secret)
 	asked := (*toolinput.Request)(nil)
 	switch refusal := refusalOf(err, f.secret); {
 	case err == nil:

@@ -190,12 +190,15 @@ func hide(text, secret string) string {
 
 // value returns a guest's value for a tool's result: its structured content, or its text, decoded if it is a JSON
 // object or list, or the list of its content. A failure is an error with the text.
-func value(result *sdk.CallToolResult, contents *contents, secret string) (json.RawMessage, error) {
-	content, err := contents.take(result.StructuredContent)
+func value(result *sdk.CallToolResult, answer *answer, secret string) (json.RawMessage, error) {
+	content, err := answer.take(result.StructuredContent)
 	if err != nil {
 		return nil, err
 	}
 	text, texts, others := textsOf(result.Content)
+	if err := answer.carry(sizeOf(content)); err != nil {
+		return nil, err
+	}
 	if list, ok := content.(listed); ok {
 		mixed := false
 		if text, texts, mixed, err = list.texts(); err != nil {

@@ -112,10 +112,10 @@ type listed json.RawMessage
 const ofList = "."
 
 // take returns the structured content of a result: what a name of keep stands for, which is forgotten, or what it is
-// given. What stands for a list of contents is listed. A nil *contents has kept nothing.
+// given. What stands for a list of contents is listed.
 func (c *contents) take(content any) (any, error) {
 	name, ok := content.(string)
-	if c == nil || !ok || !strings.HasPrefix(name, c.mark) {
+	if !ok || !strings.HasPrefix(name, c.mark) {
 		return content, nil
 	}
 	c.mu.Lock()
@@ -132,6 +132,43 @@ func (c *contents) take(content any) (any, error) {
 		return listed(kept), nil
 	}
 	return kept, nil
+}
+
+// An answer is that to one call of a server that is a command; it is nil for other servers.
+type answer struct {
+	contents *contents
+	// carried is called with the bytes of the content, before it is read. The text of an error is for guests.
+	carried func(bytes int) error
+}
+
+// take does what contents.take does.
+func (a *answer) take(content any) (any, error) {
+	if a == nil {
+		return content, nil
+	}
+	return a.contents.take(content)
+}
+
+// carry counts bytes, or refuses the answer.
+func (a *answer) carry(bytes int) error {
+	if a == nil {
+		return nil
+	}
+	if err := a.carried(bytes); err != nil {
+		return &refusedError{err.Error()}
+	}
+	return nil
+}
+
+// sizeOf returns the size of a content that was put aside, and otherwise that of a small message.
+func sizeOf(content any) int {
+	switch c := content.(type) {
+	case json.RawMessage:
+		return len(c)
+	case listed:
+		return len(c)
+	}
+	return longContent
 }
 
 // longContent is the size of a message, in bytes, from which a list of contents is put aside, too.

@@ -1,10 +1,12 @@
 package mcptools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -47,7 +49,7 @@ func offered(caps *sdk.ServerCapabilities, method string) bool {
 // callOver calls a tool over a session with a server, or the method of the protocol that it is named after. The value
 // does not show the secret.
 func callOver(
-	ctx context.Context, server *Server, session *sdk.ClientSession, q *questions, contents *contents, name string,
+	ctx context.Context, server *Server, session *sdk.ClientSession, q *questions, answer *answer, name string,
 	params json.RawMessage, secret string,
 ) (json.RawMessage, error) {
 	if name == execution.AnyMethod {
@@ -58,7 +60,7 @@ func callOver(
 		if err != nil {
 			return nil, err
 		}
-		return value(result, contents, secret)
+		return value(result, answer, secret)
 	}
 	var given struct {
 		URI       string            `json:"uri"`
@@ -98,7 +100,11 @@ func callOver(
 	if err != nil {
 		return nil, err
 	}
-	return hiddenJSON(result, secret)
+	out, err := hiddenJSON(result, secret)
+	if err == nil {
+		err = answer.carry(len(out))
+	}
+	return out, err
 }
 
 // A refusedError is a failure of a call that its code can correct.
@@ -244,7 +250,9 @@ func (c *Catalogue) Offers() (all []execution.Offers) {
 func hiddenJSON(v any, secret string) (json.RawMessage, error) {
 	var out []byte
 	var err error
-	if raw, ok := v.(json.RawMessage); ok { // with the secret as the text of the answer would have it
+	if raw, ok := v.(json.RawMessage); ok && isPlain(raw, secret != "") {
+		out = raw
+	} else if ok { // with the secret as the text of the answer would have it
 		out, err = jsontext.AppendFormat(make([]byte, 0, len(raw)), raw, jsontext.AllowDuplicateNames(true),
 			jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(secret == ""))
 	} else {
@@ -261,6 +269,11 @@ func hiddenJSON(v any, secret string) (json.RawMessage, error) {
 		return nil, &refusedError{"the answer cannot be searched"}
 	}
 	return []byte(hide(hide(string(out), string(quoted[1:len(quoted)-1])), secret)), nil
+}
+
+// isPlain reports whether valid JSON can stay as it is, or be searched as it is.
+func isPlain(raw json.RawMessage, searched bool) bool {
+	return utf8.Valid(raw) && !bytes.ContainsAny(raw, "\r\n") && !(searched && bytes.IndexByte(raw, '\\') >= 0)
 }
 
 // refusalOf returns the text of an error with which a server, or this package, refused a call; "" for any other error.

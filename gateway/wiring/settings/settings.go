@@ -82,9 +82,9 @@ type Auth struct {
 // Tenanted reports whether callers may belong to different tenants, which only tokens can say.
 func (a Auth) Tenanted() bool { return len(a.Config.Keys)+len(a.Providers) > 0 }
 
-// Bodies holds the largest body of a request with code, what a request may hold beside the text of its code, and how
-// large it may be in a record that keeps it.
-type Bodies struct{ Most, Data, Recorded int }
+// Bodies holds the largest body of a request with code, what a request may hold beside the text of its code, how large
+// it may be in a record that keeps it, and what servers that are commands may answer in an execution.
+type Bodies struct{ Most, Data, Recorded, Answers int }
 
 // bodies reads the sizes of bodies. A deployment that sets the one accepts bodies of that size, whatever they hold.
 func (r *reader) bodies() Bodies {
@@ -95,6 +95,7 @@ func (r *reader) bodies() Bodies {
 	return Bodies{
 		Most: cmp.Or(most, execution.MaxRequestBytes), Data: r.number("MAX_DATA_SIZE", data, 1, execution.MaxRequestBytes),
 		Recorded: r.number("AUDIT_CODE_BYTES", 1<<20, 1, audit.MaxBytes),
+		Answers:  r.number("MCP_ANSWER_BYTES", 2<<20, 1, 1<<30),
 	}
 }
 

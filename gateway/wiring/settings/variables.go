@@ -64,6 +64,8 @@ var Groups = []Group{
 		{"AIRLOCK_SECRET_*", "none", "value of the secret * of the policy file"},
 		{"MCP_SERVERS", "none", "MCP servers whose tools code may call, by URL or command: a JSON list, or the path of " +
 			"a file, reloaded on SIGHUP"},
+		{"MCP_ANSWER_BYTES", "2097152", "maximum bytes that MCP servers with a command may answer in one execution; each " +
+			"further megabyte costs the gateway up to 20 ms of processor time"},
 		{"INVOKER", "local", "local for function processes, or lambda"},
 		{"LAMBDA_FUNCTION", "none", "with INVOKER=lambda: name or ARN of the function; {policy} in it stands for the tier"},
 		{"LAMBDA_ENDPOINT", "AWS", "with INVOKER=lambda: URL of the Lambda API, such as airlock lambda-local"},
