@@ -29,10 +29,11 @@ const (
 // ok is false for any other code.
 func (in Input) direct(code string, skipped int, found moduleForm) (s *Source, ok bool) {
 	requires := len(in.Packages.Ahead) > 0 && in.Packages.anyOf(found.required)
-	if !found.isModule() && !requires || in.isLarger(code) {
+	if !found.isModule() && !requires || in.isLarger(code) ||
+		in.Session && (in.TypeScript || found.exports || requires || strings.Contains(code, "use strict")) {
 		return nil, false
 	}
-	own := &singleFile{module: len(found.imports) > 0 || len(found.declared) > 0 || found.meta}
+	own := &singleFile{step: in.Session, module: len(found.imports) > 0 || len(found.declared) > 0 || found.meta}
 	s = &Source{name: "script.js", skipped: skipped, uses: uses{}, single: own}
 	if !own.module && strings.Contains(code, "use strict") {
 		return nil, false
@@ -55,16 +56,20 @@ func (in Input) direct(code string, skipped int, found moduleForm) (s *Source, o
 		return nil, false
 	}
 	bindings, require, ok := in.bindings(s.uses, code, found)
-	if !ok || in.Saved && (found.exports || len(s.uses) == 0) {
+	if !ok || in.Saved && (found.exports || len(s.uses) == 0) || in.Session && len(s.uses) > 0 {
 		return nil, false
 	}
 	found.objects = found.objects || commonJS
-	s.head = own.headOf(s, found.head(code), loads+require, bindings)
+	asScript := found.head(code)
+	if own.step {
+		asScript = sessionHead
+	}
+	s.head = own.headOf(s, asScript, loads+require, bindings)
 	for i, p := range positionsOf(code, found.imports) {
 		own.bound[i].line, own.bound[i].col = p.line, p.col
 	}
 	own.whole = code
-	body, _ := blank(code, found.imports)
+	body, cut := blank(code, found.imports)
 	switch {
 	case commonJS:
 		x := &exporting{code: body, tokens: significant(body)}
@@ -73,6 +78,9 @@ func (in Input) direct(code string, skipped int, found moduleForm) (s *Source, o
 		x := &exporting{code: body, tokens: found.declared, names: map[string]bool{}}
 		return s, x.fill(s)
 	}
+	if own.step {
+		s.imports = cut
+	}
 	s.code = body
 	s.shape(body)
 	return s, !s.doubtful
@@ -80,7 +88,7 @@ func (in Input) direct(code string, skipped int, found moduleForm) (s *Source, o
 
 // isLarger reports whether the request has more than code that runs once, or code that only esbuild reads as Node does.
 func (in Input) isLarger(code string) bool {
-	return in.Session || in.Entry != "" || len(in.Files) > 0 || strings.Contains(code, "createRequire") ||
+	return in.Entry != "" || len(in.Files) > 0 || strings.Contains(code, "createRequire") ||
 		strings.Contains(code, asyncHooks) && hasContexts(code)
 }
 
@@ -174,6 +182,7 @@ func (in Input) bindings(used uses, code string, found moduleForm) (list []strin
 // singleFile is what a Source knows of code that is not bundled although it imports or exports something.
 type singleFile struct {
 	module bool   // it is an ES module by its syntax
+	step   bool   // of a session, which is not strict
 	whole  string // the code with its imports
 	bound  []binding
 }
@@ -185,7 +194,7 @@ type binding struct{ end, line, col int }
 // is the head that a script would have, and own what the code needs beside.
 func (f *singleFile) headOf(s *Source, asScript, own string, bindings []string) string {
 	head := asScript
-	if f.module || len(s.uses) > 0 {
+	if !f.step && (f.module || len(s.uses) > 0) {
 		head = functionHead
 		if len(s.uses) > 0 {
 			head = packagesHead
@@ -194,7 +203,7 @@ func (f *singleFile) headOf(s *Source, asScript, own string, bindings []string) 
 			head = withThis(head)
 		}
 	}
-	if f.module {
+	if f.module && !f.step {
 		head += "'use strict';"
 	}
 	head += own

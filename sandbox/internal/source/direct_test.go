@@ -39,7 +39,18 @@ var bundled = []string{
 	"import afrom'events'\na", "import 'fs'\na,export default 0", "1 +\nimport 'fs'\n2",
 }
 
+// steps of sessions that run without esbuild.
+var directSteps = []string{
+	"import fs, {readFileSync as r} from 'node:fs'; const a = r(fs)", "import * as path from 'path'\nlet b = path",
+	"const m = await import('os'); m", "import 'fs'; function f() { return import.meta.url }\nf",
+}
+
 func TestDirect(t *testing.T) {
+	for _, code := range directSteps {
+		if s, ex := Of(Input{Code: code, Session: true}); ex != nil || s.Bundled() {
+			t.Errorf("%q of a session is bundled: %v", code, ex)
+		}
+	}
 	for _, code := range direct {
 		if s, ex := Of(Input{Code: code}); ex != nil || s.Bundled() {
 			t.Errorf("%q is bundled: %v", code, ex)
