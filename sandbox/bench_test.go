@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/airlock-run/airlock/sandbox"
@@ -44,6 +45,27 @@ func BenchmarkRun(b *testing.B) {
 			}
 		})
 	})
+}
+
+// BenchmarkNewText measures runs of ten lines of which no cache has seen the text.
+func BenchmarkNewText(b *testing.B) {
+	e := newEngine(b)
+	module := strings.Replace(tenLines, "({ sum", "export default ({ sum", 1)
+	for _, c := range []struct{ name, code string }{
+		{"script", tenLines}, {"export", module}, {"import", "import os from 'node:os'\n" + tenLines},
+		{"dynamic import", "const os = await import('node:os')\n" + tenLines},
+		{"CommonJS", strings.Replace(tenLines, "({ sum", "module.exports = ({ sum", 1)},
+		{"TypeScript", "const n: number = 1\n" + tenLines}, {"TypeScript module", "const n: number = 1\n" + module},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				s := sandbox.Script{Code: fmt.Sprintf("// %d\n%s", i, c.code), TypeScript: strings.HasPrefix(c.name, "Type")}
+				if r := run(b, e, s, sandbox.Grants{Modules: []string{"*"}}); r.Error != "" {
+					b.Fatal(r.Error)
+				}
+			}
+		})
+	}
 }
 
 // BenchmarkNew measures the start of a process whose compiled code is cached, with and without the self-test.
