@@ -24,8 +24,8 @@ type ToolSource interface {
 	// Tools returns the tools without waiting. They must not be changed.
 	Tools() []execution.Tool
 	// Call calls a tool whose Via is execution.ToolOfCaller: the gateway has the connection to its server. The text of
-	// an error is for guests. carried is called with the bytes of the answer as the server wrote it; its error refuses
-	// the answer.
+	// an error is for guests. carried is called with the bytes of the answer as the server wrote it, by any goroutine and
+	// before the answer is decoded; its error refuses the answer.
 	Call(ctx context.Context, tool string, params json.RawMessage, carried func(bytes int) error) (json.RawMessage, error)
 	// Unlisted returns the servers whose tools are not known.
 	Unlisted() []execution.UnlistedServer

@@ -298,8 +298,8 @@ func (c *Catalogue) lost(f *followed, session *sdk.ClientSession, err error) {
 }
 
 // Call calls a tool of a server that is a command. The text of an error is for guests; if ctx allows it, the error may
-// be a *toolinput.Request. The caller bounds how many calls go on at once. carried is called with the bytes of the
-// answer, before most of the work for it is done; an error refuses it.
+// be a *toolinput.Request. The caller bounds how many calls go on at once. carried is called with the bytes of each
+// message that answers, before that is decoded, and with more if that takes long; an error refuses the answer.
 func (c *Catalogue) Call(
 	ctx context.Context, tool string, params json.RawMessage, carried func(bytes int) error,
 ) (json.RawMessage, error) {
@@ -325,7 +325,12 @@ func (c *Catalogue) Call(
 		return nil, errors.New(cmp.Or(problem, notYet))
 	}
 	late := fmt.Errorf("the server of %s has not answered in time", namespace)
-	result, err := callOver(ctx, &f.server, session, f.questions, &answer{f.contents, carried}, name, params, f.secret)
+	of := &counter{carried: carried}
+	result, err := callOver(context.WithValue(ctx, counterKey{}, of), &f.server, session, f.questions, f.contents, name,
+		params, f.secret)
+	if refused := of.refused.Load(); refused != nil {
+		err = refused
+	}
 	asked := (*toolinput.Request)(nil)
 	switch refusal := refusalOf(err, f.secret); {
 	case err == nil:

@@ -189,16 +189,13 @@ func hide(text, secret string) string {
 }
 
 // value returns a guest's value for a tool's result: its structured content, or its text, decoded if it is a JSON
-// object or list, or the list of its content. A failure is an error with the text.
-func value(result *sdk.CallToolResult, answer *answer, secret string) (json.RawMessage, error) {
-	content, err := answer.take(result.StructuredContent)
+// object or list, or the list of its content. A failure is an error with the text. kept may be nil.
+func value(result *sdk.CallToolResult, kept *contents, secret string) (json.RawMessage, error) {
+	content, err := kept.take(result.StructuredContent)
 	if err != nil {
 		return nil, err
 	}
 	text, texts, others := textsOf(result.Content)
-	if err := answer.carry(sizeOf(content)); err != nil {
-		return nil, err
-	}
 	if list, ok := content.(listed); ok {
 		mixed := false
 		if text, texts, mixed, err = list.texts(); err != nil {

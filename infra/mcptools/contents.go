@@ -6,27 +6,30 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A rawReader reads messages, each a line, and puts the content of results aside. The SDK would decode it several
-// times, which takes up to 160 ms for each megabyte, and ends the connection at a number like 1e400. A line of
+// times, which takes up to 200 ms for each megabyte, and ends the connection at a number like 1e400. A line of
 // more than maxAnswer bytes is an error.
 type rawReader struct {
 	lines *bufio.Reader
 	io.Closer
 
 	contents   *contents
+	calls      *calls
 	line, rest []byte // rest is what has not been read of the last message
 }
 
-func newRawReader(r io.ReadCloser, c *contents) *rawReader {
-	return &rawReader{lines: bufio.NewReaderSize(r, 64<<10), Closer: r, contents: c}
+func newRawReader(r io.ReadCloser, c *contents, waiting *calls) *rawReader {
+	return &rawReader{lines: bufio.NewReaderSize(r, 64<<10), Closer: r, contents: c, calls: waiting}
 }
 
 var errLongLine = errors.New("it writes a longer line than a server is allowed to")
@@ -51,7 +54,7 @@ func (r *rawReader) Read(p []byte) (int, error) {
 			}
 			break // a later read returns an error that ended the line
 		}
-		r.rest = r.contents.putAside(r.line)
+		r.rest = r.pass(r.line)
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]
@@ -59,6 +62,49 @@ func (r *rawReader) Read(p []byte) (int, error) {
 		r.line, r.rest = nil, nil
 	}
 	return n, nil
+}
+
+const (
+	// maxDecoded bounds what the SDK decodes of a message, in bytes: that takes up to 12 ms.
+	maxDecoded = 64 << 10
+	// beside is how often the bytes that the SDK decodes count, if they are many: so much longer does it take than the
+	// reading of contents.
+	beside = 10
+	// maxID bounds the ID of an answer, in bytes; those of requests are small numbers.
+	maxID = 64
+)
+
+// pass returns the message that the SDK gets in place of one: with its content put aside, or with an error if it is
+// more than its call may have. It returns nothing for a long message that answers no call. What is not one message
+// stays as it is; the SDK ends the connection if that is long.
+func (r *rawReader) pass(message []byte) []byte {
+	found, err := partsOf(message)
+	if err != nil {
+		return message
+	}
+	id := message[found.id.from:found.id.end]
+	answers := 0 < len(id) && len(id) <= maxID && !found.asks
+	var of *counter
+	if answers {
+		of = r.calls.answered(id)
+	}
+	if err := of.count(len(message)); err != nil {
+		return refusal(id, err.Error())
+	}
+	rest := r.contents.putAside(message, found)
+	switch {
+	case len(rest) <= longContent:
+		return rest
+	case len(rest) > maxDecoded && !answers:
+		return nil
+	case len(rest) > maxDecoded:
+		return refusal(id, fmt.Sprintf(
+			"the answer has %d bytes beside its contents, and may have %d", len(rest), maxDecoded))
+	}
+	if err := of.count((beside - 1) * len(rest)); err != nil {
+		return refusal(id, err.Error())
+	}
+	return rest
 }
 
 // mostAside bounds the contents that wait for their calls, in bytes: that of an answer to a call that has ended waits
@@ -112,10 +158,10 @@ type listed json.RawMessage
 const ofList = "."
 
 // take returns the structured content of a result: what a name of keep stands for, which is forgotten, or what it is
-// given. What stands for a list of contents is listed.
+// given. What stands for a list of contents is listed. c may be nil: it has kept nothing.
 func (c *contents) take(content any) (any, error) {
 	name, ok := content.(string)
-	if !ok || !strings.HasPrefix(name, c.mark) {
+	if !ok || c == nil || !strings.HasPrefix(name, c.mark) {
 		return content, nil
 	}
 	c.mu.Lock()
@@ -134,41 +180,25 @@ func (c *contents) take(content any) (any, error) {
 	return kept, nil
 }
 
-// An answer is that to one call of a server that is a command; it is nil for other servers.
-type answer struct {
-	contents *contents
-	// carried is called with the bytes of the content, before it is read. The text of an error is for guests.
-	carried func(bytes int) error
+// asideMember is the member of the metadata of a result that has the name of what was put aside in its place.
+const asideMember = "airlock/aside"
+
+// whole returns the result that was put aside in the place of one with this metadata, or nil.
+func (c *contents) whole(meta sdk.Meta) (json.RawMessage, error) {
+	kept, err := c.take(meta[asideMember])
+	raw, _ := kept.(json.RawMessage)
+	return raw, err
 }
 
-// take does what contents.take does.
-func (a *answer) take(content any) (any, error) {
-	if a == nil {
-		return content, nil
+// filled returns the result that was put aside in the place of one with this metadata, or the result itself. That does
+// not change, because the SDK may keep it.
+func filled[T any](c *contents, result *T, meta sdk.Meta) (*T, error) {
+	raw, err := c.whole(meta)
+	if err != nil || raw == nil {
+		return result, err
 	}
-	return a.contents.take(content)
-}
-
-// carry counts bytes, or refuses the answer.
-func (a *answer) carry(bytes int) error {
-	if a == nil {
-		return nil
-	}
-	if err := a.carried(bytes); err != nil {
-		return &refusedError{err.Error()}
-	}
-	return nil
-}
-
-// sizeOf returns the size of a content that was put aside, and otherwise that of a small message.
-func sizeOf(content any) int {
-	switch c := content.(type) {
-	case json.RawMessage:
-		return len(c)
-	case listed:
-		return len(c)
-	}
-	return longContent
+	out := new(T)
+	return out, json.Unmarshal(raw, out)
 }
 
 // longContent is the size of a message, in bytes, from which a list of contents is put aside, too.
@@ -176,20 +206,14 @@ const longContent = 4 << 10
 
 // putAside returns a message with a name for the structured content of its result, or the message as it is if it has
 // none. The other content, which repeats it as a text, is left out. If there is none, or it is that of an error, and
-// the message is long, the name is for the other content.
-func (c *contents) putAside(message []byte) []byte {
-	structured := bytes.Contains(message, []byte(structuredContent))
-	if !structured && (len(message) < longContent || !bytes.Contains(message, []byte(`"content"`))) {
-		return message
-	}
-	found, err := partsOf(message)
-	if err != nil {
-		return message
-	}
+// the message is long, the name is for the other content. A long list, resource or prompt is put aside whole.
+func (c *contents) putAside(message []byte, found parts) []byte {
 	content, list := found.structured, found.content
-	structured = content.end > 0 && message[content.from] != 'n'
+	structured := content.end > 0 && message[content.from] != 'n'
 	var changes []change
 	switch {
+	case found.twice:
+		return message
 	case list.end > 0 && len(message) >= longContent && (!structured || found.failed):
 		name := `"` + c.keep(bytes.Clone(message[list.from:list.end]), ofList) + `"`
 		changes = []change{{content, name}, {list, "[]"}}
@@ -201,6 +225,9 @@ func (c *contents) putAside(message []byte) []byte {
 		if list.end > 0 && !found.failed {
 			changes = append(changes, change{list, "[]"})
 		}
+	case found.listing && !found.asksInput && list.end == 0 && len(message) >= longContent:
+		name := c.keep(bytes.Clone(message[found.result.from:found.result.end]), "")
+		changes = []change{{found.result, `{"_meta":{"` + asideMember + `":"` + name + `"}}`}}
 	default:
 		return message
 	}
@@ -222,37 +249,65 @@ type change struct {
 	text string
 }
 
-// parts are the two kinds of content of a result, and whether that is an error.
+// parts are those of a message that say what it costs.
 type parts struct {
+	id     span
+	asks   bool // it is no answer
+	result span
+	// structured and content are the two kinds of content of the result of a tool.
 	structured, content span
-	failed              bool
+	failed              bool // the result is an error
+	listing             bool // the result is a list, a resource or a prompt
+	asksInput           bool // the server wants input before it answers
+	twice               bool // one of the parts is there twice
 }
 
-// partsOf finds the parts of the result of a message. It returns an error for one of them twice.
+// partsOf finds the parts of a message.
 func partsOf(message []byte) (found parts, err error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(message), jsontext.AllowDuplicateNames(true),
 		jsontext.AllowInvalidUTF8(true))
+	is := func(part *span, from, end int) {
+		found.twice = found.twice || part.end > 0
+		*part = span{from, end}
+	}
 	err = eachMember(dec, func(name string) error {
-		if name != "result" {
-			return dec.SkipValue()
+		if name == "result" && dec.PeekKind() == '{' {
+			from := int(dec.InputOffset())
+			err := eachMember(dec, func(name string) error {
+				value, err := dec.ReadValue()
+				if err != nil {
+					return err
+				}
+				end := int(dec.InputOffset())
+				switch from := end - len(value); name {
+				case structuredContent:
+					is(&found.structured, from, end)
+				case "content":
+					is(&found.content, from, end)
+				case "isError":
+					found.failed = found.failed || value.Kind() != 'f'
+				case "contents", "messages", "resources", "resourceTemplates", "prompts", "tools":
+					found.listing = true
+				case "inputRequests":
+					found.asksInput = true
+				case "resultType":
+					found.asksInput = found.asksInput || string(value) != `"complete"`
+				}
+				return nil
+			})
+			from += bytes.IndexByte(message[from:], '{')
+			is(&found.result, from, int(dec.InputOffset()))
+			return err
 		}
-		return eachMember(dec, func(name string) error {
-			value, err := dec.ReadValue()
-			if err != nil {
-				return err
-			}
-			end := int(dec.InputOffset())
-			part := map[string]*span{structuredContent: &found.structured, "content": &found.content}[name]
-			switch {
-			case part != nil && part.end > 0:
-				return jsontext.ErrDuplicateName
-			case part != nil:
-				*part = span{end - len(value), end}
-			case name == "isError":
-				found.failed = found.failed || value.Kind() != 'f'
-			}
-			return nil
-		})
+		value, err := dec.ReadValue()
+		end := int(dec.InputOffset())
+		switch name {
+		case "id":
+			is(&found.id, end-len(value), end)
+		case "method":
+			found.asks = true
+		}
+		return err
 	})
 	return found, err
 }

@@ -64,6 +64,9 @@ func (c *Catalogue) tools(ctx context.Context, f *followed, session *sdk.ClientS
 	params := &sdk.ListToolsParams{}
 	for range maxPages {
 		page, err := session.ListTools(ctx, params)
+		if err == nil {
+			page, err = filled(f.contents, page, page.Meta)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("list the tools: %w", err)
 		}

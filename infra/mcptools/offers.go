@@ -47,9 +47,9 @@ func offered(caps *sdk.ServerCapabilities, method string) bool {
 }
 
 // callOver calls a tool over a session with a server, or the method of the protocol that it is named after. The value
-// does not show the secret.
+// does not show the secret. kept is nil for a server that is no command.
 func callOver(
-	ctx context.Context, server *Server, session *sdk.ClientSession, q *questions, answer *answer, name string,
+	ctx context.Context, server *Server, session *sdk.ClientSession, q *questions, kept *contents, name string,
 	params json.RawMessage, secret string,
 ) (json.RawMessage, error) {
 	if name == execution.AnyMethod {
@@ -60,7 +60,7 @@ func callOver(
 		if err != nil {
 			return nil, err
 		}
-		return value(result, answer, secret)
+		return value(result, kept, secret)
 	}
 	var given struct {
 		URI       string            `json:"uri"`
@@ -71,7 +71,7 @@ func callOver(
 	if err := json.Unmarshal(params, &given); err != nil && string(params) != "" {
 		return nil, &refusedError{"the parameters must be an object of texts"}
 	}
-	var result any
+	var result sdk.Result
 	var err error
 	switch name {
 	case execution.ListResources:
@@ -100,11 +100,12 @@ func callOver(
 	if err != nil {
 		return nil, err
 	}
-	out, err := hiddenJSON(result, secret)
-	if err == nil {
-		err = answer.carry(len(out))
+	if whole, err := kept.whole(result.GetMeta()); err != nil {
+		return nil, err
+	} else if whole != nil {
+		return hiddenJSON(whole, secret)
 	}
-	return out, err
+	return hiddenJSON(result, secret)
 }
 
 // A refusedError is a failure of a call that its code can correct.
@@ -130,6 +131,9 @@ func (c *Catalogue) offers(
 	if offered(caps, execution.ReadResource) {
 		wrong[0] = pages(func(cursor string) (string, error) {
 			page, err := session.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
+			if err == nil {
+				page, err = filled(f.contents, page, page.Meta)
+			}
 			if err != nil {
 				return "", err
 			}
@@ -142,6 +146,9 @@ func (c *Catalogue) offers(
 		})
 		wrong[1] = pages(func(cursor string) (string, error) {
 			page, err := session.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
+			if err == nil {
+				page, err = filled(f.contents, page, page.Meta)
+			}
 			if err != nil {
 				return "", err
 			}
@@ -158,6 +165,9 @@ func (c *Catalogue) offers(
 	if offered(caps, execution.GetPrompt) {
 		wrong[2] = pages(func(cursor string) (string, error) {
 			page, err := session.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
+			if err == nil {
+				page, err = filled(f.contents, page, page.Meta)
+			}
 			if err != nil {
 				return "", err
 			}

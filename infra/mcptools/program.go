@@ -101,10 +101,11 @@ func startProblem(err error) string {
 
 // transport returns the transport over the standard input and output of the process.
 func (p *program) transport(c *contents) sdk.Transport {
-	return &sdk.IOTransport{
-		Reader: newRawReader(&boundedReader{file: p.stdout}, c), Writer: promptWriter{p.stdin},
-		MaxLineLength: maxAnswer,
-	}
+	waiting := newCalls()
+	return &countedTransport{waiting, &sdk.IOTransport{
+		Reader: newRawReader(&boundedReader{file: p.stdout}, c, waiting), Writer: promptWriter{p.stdin},
+		MaxLineLength: 2 * maxDecoded, // with the empty lines before it
+	}}
 }
 
 // stop ends the process and everything in its group. It asks first: by the end of its input, then by a signal.

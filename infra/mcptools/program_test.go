@@ -46,6 +46,8 @@ func serveAs(kind string) int {
 		signal.Ignore(syscall.SIGPIPE)
 		fmt.Println(strings.Repeat("x", 5<<20))
 		stay()
+	case "that repeats":
+		return repeatAnswers()
 	case "that stays":
 		signal.Ignore(syscall.SIGTERM)
 		child := exec.Command("sleep", "1000")
