@@ -115,7 +115,7 @@ func (c *clause) parseList(text string, tokens []token) bool {
 		return false
 	}
 	if !strings.Contains(text, "\n") {
-		pattern = renamed.ReplaceAllString(text[tokens[0].from:], ": ")
+		pattern = renamed.ReplaceAllString(text[tokens[0].from:tokens[last].to], ": ")
 	}
 	c.pattern = pattern
 	return true
