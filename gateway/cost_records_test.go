@@ -39,7 +39,7 @@ func keepingServer(t testing.TB) *served {
 }
 
 // keptBytes is the default size of a request that a record may keep, as JSON.
-const keptBytes = 1 << 20
+const keptBytes = 768 << 10
 
 // keptRequests are requests that cost the search for secrets, the encoding or the writing of a record most, in the size
 // that a record keeps at most, and in half of it.

@@ -94,7 +94,7 @@ func (r *reader) bodies() Bodies {
 	}
 	return Bodies{
 		Most: cmp.Or(most, execution.MaxRequestBytes), Data: r.number("MAX_DATA_SIZE", data, 1, execution.MaxRequestBytes),
-		Recorded: r.number("AUDIT_CODE_BYTES", 1<<20, 1, audit.MaxBytes),
+		Recorded: r.number("AUDIT_CODE_BYTES", 768<<10, 1, audit.MaxBytes),
 		Answers:  r.number("MCP_ANSWER_BYTES", 2<<20, 1, 1<<30),
 	}
 }

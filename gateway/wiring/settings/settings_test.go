@@ -44,7 +44,7 @@ func TestDefaults(t *testing.T) {
 	}{
 		{"address", s.Address(), "127.0.0.1:3000"},
 		{"open", s.Auth.Open, true},
-		{"bodies", s.Bodies, Bodies{16 << 20, 1 << 20, 1 << 20, 2 << 20}},
+		{"bodies", s.Bodies, Bodies{16 << 20, 1 << 20, 768 << 10, 2 << 20}},
 		{"rate", s.Rate.Max, 600},
 		{"window", s.Rate.Window, time.Minute},
 		{"invoker", s.Invoker, "local"},
@@ -63,10 +63,10 @@ func TestBodies(t *testing.T) {
 		env  []string
 		want Bodies
 	}{
-		{nil, Bodies{16 << 20, 1 << 20, 1 << 20, 2 << 20}},
-		{[]string{"MAX_BODY_SIZE=5000000"}, Bodies{5_000_000, 5_000_000, 1 << 20, 2 << 20}},
-		{[]string{"MAX_BODY_SIZE=5000000", "MAX_DATA_SIZE=1000"}, Bodies{5_000_000, 1000, 1 << 20, 2 << 20}},
-		{[]string{"MAX_DATA_SIZE=2000000"}, Bodies{16 << 20, 2_000_000, 1 << 20, 2 << 20}},
+		{nil, Bodies{16 << 20, 1 << 20, 768 << 10, 2 << 20}},
+		{[]string{"MAX_BODY_SIZE=5000000"}, Bodies{5_000_000, 5_000_000, 768 << 10, 2 << 20}},
+		{[]string{"MAX_BODY_SIZE=5000000", "MAX_DATA_SIZE=1000"}, Bodies{5_000_000, 1000, 768 << 10, 2 << 20}},
+		{[]string{"MAX_DATA_SIZE=2000000"}, Bodies{16 << 20, 2_000_000, 768 << 10, 2 << 20}},
 	} {
 		if s, err := Read(env(c.env...), time.Now); err != nil || s.Bodies != c.want {
 			t.Errorf("%v: %+v %v, want %+v", c.env, s.Bodies, err, c.want)

@@ -86,7 +86,7 @@ var Groups = []Group{
 		{"AUDIT_STORE", "./audit", "where records are stored: file:///path or s3://bucket/prefix"},
 		{"AUDIT_CHAIN_KEY", "none", "adds a keyed code to every record; at least 16 bytes"},
 		{"AUDIT_CODE", "hash", "hash, or keep to record the code and the request, which replay needs"},
-		{"AUDIT_CODE_BYTES", "1048576", "with AUDIT_CODE=keep: maximum bytes of a request in its record, as JSON with " +
+		{"AUDIT_CODE_BYTES", "786432", "with AUDIT_CODE=keep: maximum bytes of a request in its record, as JSON with " +
 			"code, files and input, those of a saved function too; a larger request gets 413. Each further megabyte costs the " +
 			"gateway up to 40 ms of processor time"},
 		{"AUDIT_REDACT", "none", "fields of a record whose values are not stored, comma-separated"},
