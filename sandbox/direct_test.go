@@ -173,6 +173,7 @@ func TestImportsAreConstant(t *testing.T) {
 		"import {join} from 'path'; join = 5":            "TypeError",
 		"import * as path from 'path'; path.x = 5":       "TypeError",
 		"import path from 'path'; const path = 1":        "SyntaxError: Identifier 'path' has already been declared",
+		"import os from 'os'\nif (os) return\nlet os":    "SyntaxError: Identifier 'os' has already been declared",
 		"import path from 'path'; function path() {}; 1": "SyntaxError: Identifier 'path' has already been declared",
 	} {
 		r := run(t, e, sandbox.Script{Code: code}, sandbox.Grants{Modules: []string{"*"}})

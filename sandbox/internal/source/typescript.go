@@ -41,10 +41,7 @@ func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) 
 		order = []wrapping{wrappings[1], wrappings[0]}
 	}
 	for _, w := range order {
-		out := api.Transform(w.head+withoutMaps(code)+w.tail, api.TransformOptions{
-			Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name,
-			LogLevel: api.LogLevelSilent, TsconfigRaw: s.tsconfig(code),
-		})
+		out := lower(s, w.head, code, w.tail, loader)
 		if len(out.Errors) > 0 {
 			if first == nil {
 				first = syntaxError(code, out.Errors[0])
@@ -67,7 +64,17 @@ func (s *Source) transpile(code string, loader api.Loader) (string, *Exception) 
 	return "", first
 }
 
-// transpileWhole does the same to a whole program, whose imports and exports stay. ok is false if esbuild refuses it.
+// lower returns what esbuild prints for code between a head and a tail: it has no types, and no syntax that the engine
+// lacks.
+func lower(s *Source, head, code, tail string, loader api.Loader) api.TransformResult {
+	return api.Transform(head+withoutMaps(code)+tail, api.TransformOptions{
+		Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name,
+		LogLevel: api.LogLevelSilent, TsconfigRaw: s.tsconfig(code),
+	})
+}
+
+// transpileWhole does the same as transpile to a whole program, whose imports and exports stay. ok is false if esbuild
+// refuses it.
 func transpileWhole(s *Source, code string, typescript bool) (text string, ok bool) {
 	loader := api.LoaderJS
 	if typescript {
@@ -76,16 +83,16 @@ func transpileWhole(s *Source, code string, typescript bool) (text string, ok bo
 	if tooDeep(code) {
 		return "", false
 	}
-	out := api.Transform(withoutMaps(code), api.TransformOptions{
-		Loader: loader, Target: api.ESNext, Supported: lacking, Sourcemap: api.SourceMapExternal, Sourcefile: s.name,
-		LogLevel: api.LogLevelSilent, TsconfigRaw: s.tsconfig(code),
-	})
+	out := lower(s, "", code, "", loader)
 	if len(out.Errors) > 0 {
 		return "", false
 	}
 	s.sourceMap = &sourceMap{text: out.Map}
 	return nameClasses(string(out.Code), func(class string) bool { return strings.Contains(code, class) }), true
 }
+
+// topLevelReturn begins esbuild's refusal of a return that code with imports, but without exports, may have here.
+const topLevelReturn = "Top-level return"
 
 // Locate corrects the position of a syntax error that the engine found, and the message if the code ends too early:
 // the engine reports the start of some line. It changes nothing where esbuild does not agree that there is an error.
@@ -102,12 +109,15 @@ func (s *Source) Locate(ex *Exception) {
 		return api.Transform(w.head+withoutMaps(code)+w.tail,
 			api.TransformOptions{Loader: loader, Target: api.ESNext, LogLevel: api.LogLevelSilent})
 	}
-	out := as(api.LoaderJS)
-	if len(out.Errors) == 0 || out.Errors[0].Location == nil {
+	errs := as(api.LoaderJS).Errors
+	for s.single != nil && !s.Called && len(errs) > 0 && strings.HasPrefix(errs[0].Text, topLevelReturn) {
+		errs = errs[1:]
+	}
+	if len(errs) == 0 || errs[0].Location == nil {
 		return
 	}
-	found := syntaxError(code, out.Errors[0])
-	ex.Message = wording.Syntax(ex.Message, out.Errors[0].Text, code, offset(code, found.Line, found.Column),
+	found := syntaxError(code, errs[0])
+	ex.Message = wording.Syntax(ex.Message, errs[0].Text, code, offset(code, found.Line, found.Column),
 		found.Message == wording.EndOfInput)
 	ex.Line, ex.Column = found.Line+s.skipped, found.Column
 	ex.Stack = fmt.Sprintf("    at %s:%d:%d", s.name, ex.Line, ex.Column)
