@@ -18,7 +18,9 @@ type region struct {
 	// collectAt is the size at which the guest is made to collect its garbage, by a zero at collect; 0 is never.
 	collectAt uint64
 	collect   uint32
-	free      func(*region)
+	// kept is what the last reset left in mem.
+	kept keptPages
+	free func(*region)
 }
 
 // Reallocate implements experimental.LinearMemory. The range never moves.
@@ -81,7 +83,7 @@ func (p *regions) get() (*region, error) {
 
 // put restores every page of r to the image and keeps the range for the next instance.
 func (p *regions) put(r *region) {
-	if err := p.image.reset(r.mem, r.size); err != nil {
+	if err := p.image.reset(r.mem, r.size, &r.kept); err != nil {
 		_ = unmapRange(r.mem) // the range cannot be reused either way
 		return
 	}

@@ -32,6 +32,7 @@ func newBacking(image io.Reader, size uint64) (*backing, error) {
 	b, err := fileBacking(image, size)
 	if err == nil {
 		b.pagemap, _ = os.Open("/proc/self/pagemap") // without it every page is dropped after a run
+		faultsCounted()                              // now, as it takes a file
 	}
 	return b, err
 }
@@ -113,14 +114,16 @@ const (
 // reset undoes every write of a guest that grew to used bytes. A page fault costs more than copying a page, and every
 // run writes to the same few dozen pages: reset copies those back from the image (or clears them where the image
 // ends) and keeps them. Pages that were only read stay as they are. After a run that wrote to many pages, reset drops
-// all of them; they come back as the image or as zeros when they are touched.
-func (b *backing) reset(mem []byte, used uint64) error {
+// all of them; they come back as the image or as zeros when they are touched. kept is what the last reset of mem left
+// there.
+func (b *backing) reset(mem []byte, used uint64, kept *keptPages) error {
 	end := max(used, b.size)
-	written, ok := b.written(mem, end)
-	if !ok || len(written) > maxKept {
-		return unix.Madvise(mem[:end], unix.MADV_DONTNEED)
+	if !kept.complete(end) {
+		if !kept.update(b, mem, end) {
+			return unix.Madvise(mem[:end], unix.MADV_DONTNEED)
+		}
 	}
-	for _, page := range written {
+	for _, page := range kept.pages {
 		at := uint64(page) * osPage
 		if at < b.size {
 			copy(mem[at:at+osPage], b.pristine[at:])
@@ -130,6 +133,91 @@ func (b *backing) reset(mem []byte, used uint64) error {
 	}
 	return nil
 }
+
+// keptPages lists the pages of a range that are no longer the image's own, as of the last time the kernel was asked.
+// Asking takes longer than copying them. The first write to another page is a page fault, so while the process has had
+// no page fault the list is complete.
+type keptPages struct {
+	pages  []uint32
+	end    uint64 // the list covers the addresses below it; 0 if there is no list
+	faults int64  // of the process, before the kernel was asked
+}
+
+// complete reports whether k lists every page below end that may have been written.
+func (k *keptPages) complete(end uint64) bool {
+	if k.end < end {
+		return false
+	}
+	faults, ok := pageFaults()
+	return ok && faults == k.faults
+}
+
+// update asks the kernel for the written pages of mem[:end]. It reports false if the kernel does not say, or if there
+// are more than maxKept.
+func (k *keptPages) update(b *backing, mem []byte, end uint64) bool {
+	faults, counted := pageFaults() // before the pages are listed, so that a fault in the meantime counts as new
+	pages, ok := b.written(mem, end)
+	if !ok || len(pages) > maxKept {
+		*k = keptPages{}
+		return false
+	}
+	*k = keptPages{pages: pages, faults: faults}
+	if counted {
+		k.end = end
+	}
+	return true
+}
+
+// pageFaults returns the number of page faults of the process so far, of every thread and kind. ok is false on a system
+// that does not count them, such as gVisor.
+func pageFaults() (n int64, ok bool) {
+	if !faultsCounted() {
+		return 0, false
+	}
+	return countFaults()
+}
+
+func countFaults() (n int64, ok bool) {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0, false
+	}
+	return int64(u.Minflt) + int64(u.Majflt), true
+}
+
+// faultsCounted reports whether writes to untouched private pages of a file, as the pages of an image are, and to
+// untouched pages without a file are counted as page faults.
+var faultsCounted = sync.OnceValue(func() bool {
+	const pages = 64
+	image := make([]byte, pages*osPage)
+	b, err := fileBacking(bytes.NewReader(image), uint64(len(image)))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = b.close() }() // nothing is left in it
+	mem, err := b.mapRange(2 * b.size)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = unmapRange(mem) }() // the addresses are lost at worst
+	sum := byte(0)
+	for at := range pages {
+		sum += mem[at*osPage] // maps the page, which is still the file's
+	}
+	for _, half := range [][]byte{mem[:b.size], mem[b.size:]} {
+		before, ok := countFaults()
+		if !ok {
+			return false
+		}
+		for at := range pages {
+			half[at*osPage] = sum + 1
+		}
+		if after, ok := countFaults(); !ok || after-before < pages {
+			return false
+		}
+	}
+	return true
+})
 
 // touched lists the pages of mem[:end] that may differ from the image.
 func (b *backing) touched(mem []byte, end uint64) []uint32 {

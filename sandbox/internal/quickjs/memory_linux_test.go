@@ -3,6 +3,7 @@ package quickjs
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -116,5 +117,58 @@ func BenchmarkWritten(b *testing.B) {
 	}
 	if err := errors.Join(unmapRange(mem), back.close()); err != nil {
 		b.Error(err)
+	}
+}
+
+// TestResetRestoresImage resets a range after runs of random sizes that write to random pages, often to the same ones,
+// so that most resets use the list of the one before.
+func TestResetRestoresImage(t *testing.T) {
+	const size, reserve, runs = 64, 1024, 2000
+	image := make([]byte, size*osPage)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range image {
+		image[i] = byte(r.Uint32())
+	}
+	b, err := newBacking(bytes.NewReader(image), size*osPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := b.mapRange(reserve * osPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(image, make([]byte, (reserve-size)*osPage)...)
+	var kept keptPages
+	listed := 0
+	for run := range runs {
+		used := size + r.IntN(32)
+		first := 0
+		if run%5 == 0 { // the last pages, of which shorter runs say nothing
+			used, first = reserve, reserve-4
+		}
+		for range r.IntN(16) {
+			mem[(first+r.IntN(used-first))*osPage+r.IntN(osPage)]++
+		}
+		if run%100 == 7 {
+			for page := range used { // more than a range keeps
+				mem[page*osPage]++
+			}
+		}
+		if kept.complete(uint64(used) * osPage) {
+			listed++
+		}
+		if err := b.reset(mem, uint64(used)*osPage, &kept); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(mem, want) {
+			t.Fatalf("run %d left something", run)
+		}
+	}
+	t.Logf("faults are counted: %t; %d of %d resets used the list of the one before", faultsCounted(), listed, runs)
+	if faultsCounted() && listed < runs/10 {
+		t.Errorf("%d of %d resets used the list of the one before", listed, runs)
+	}
+	if err := errors.Join(unmapRange(mem), b.close()); err != nil {
+		t.Error(err)
 	}
 }

@@ -29,11 +29,14 @@ func (b *backing) mapRange(size uint64) ([]byte, error) {
 	return mem, nil
 }
 
-func (b *backing) reset(mem []byte, used uint64) error {
+func (b *backing) reset(mem []byte, used uint64, _ *keptPages) error {
 	clear(mem[:max(used, b.size)])
 	copy(mem, b.pristine)
 	return nil
 }
+
+// keptPages has nothing to say: every byte is copied.
+type keptPages struct{}
 
 func (b *backing) touched(_ []byte, end uint64) []uint32 { return allPages(end) }
 
