@@ -118,10 +118,8 @@ const (
 // there.
 func (b *backing) reset(mem []byte, used uint64, kept *keptPages) error {
 	end := max(used, b.size)
-	if !kept.complete(end) {
-		if !kept.update(b, mem, end) {
-			return unix.Madvise(mem[:end], unix.MADV_DONTNEED)
-		}
+	if !kept.complete(end) && !kept.update(b, mem, end) {
+		return unix.Madvise(mem[:end], unix.MADV_DONTNEED)
 	}
 	for _, page := range kept.pages {
 		at := uint64(page) * osPage
@@ -155,16 +153,13 @@ func (k *keptPages) complete(end uint64) bool {
 // update asks the kernel for the written pages of mem[:end]. It reports false if the kernel does not say, or if there
 // are more than maxKept.
 func (k *keptPages) update(b *backing, mem []byte, end uint64) bool {
-	faults, counted := pageFaults() // before the pages are listed, so that a fault in the meantime counts as new
+	faults, _ := pageFaults() // before the pages are listed, so that a fault in the meantime counts as new
 	pages, ok := b.written(mem, end)
 	if !ok || len(pages) > maxKept {
 		*k = keptPages{}
 		return false
 	}
-	*k = keptPages{pages: pages, faults: faults}
-	if counted {
-		k.end = end
-	}
+	*k = keptPages{pages: pages, end: end, faults: faults}
 	return true
 }
 
@@ -188,7 +183,7 @@ func countFaults() (n int64, ok bool) {
 // faultsCounted reports whether writes to untouched private pages of a file, as the pages of an image are, and to
 // untouched pages without a file are counted as page faults.
 var faultsCounted = sync.OnceValue(func() bool {
-	const pages = 64
+	const pages = 8 // few, as a fault takes ten microseconds on some machines
 	image := make([]byte, pages*osPage)
 	b, err := fileBacking(bytes.NewReader(image), uint64(len(image)))
 	if err != nil {
