@@ -177,7 +177,7 @@ test-dynamo: ## the state in DynamoDB and SQS against dynalite and fauxqs, which
 	npm install --prefix bin/fauxqs --no-audit --no-fund --ignore-scripts fauxqs@1.9.2
 	DYNALITE_MODULES=$(CURDIR)/bin/dynalite FAUXQS_MODULES=$(CURDIR)/bin/fauxqs \
 		$(GO) test ./infra/state/dynamostate/... ./infra/state/sqsqueue/... ./infra/state/transfer -v -count 1
-	DYNALITE_MODULES=$(CURDIR)/bin/dynalite $(GO) test ./gateway/cmd/airlock -run 'OnLambda|KilledWhileExecutionsWait/table' -v -count 1
+	DYNALITE_MODULES=$(CURDIR)/bin/dynalite $(GO) test ./gateway ./gateway/cmd/airlock -run 'OnLambda|KilledWhileExecutionsWait/table|SourcesInTables' -v -count 1
 
 package: ## the Lambda zips with the compiled engine inside, each built twice and compared (ARCH: arm64 or x86_64; ARCHS=arm64,x86_64 for both; PACKAGES: a folder of npm packages to put inside)
 	$(GO) run ./infra/deploy/pack -twice -arch $(ARCHS) -use $(ARCH) $(if $(PACKAGES),-packages $(PACKAGES))

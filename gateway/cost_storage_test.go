@@ -15,6 +15,9 @@ import (
 	"github.com/airlock-run/airlock/gateway"
 	"github.com/airlock-run/airlock/infra/records/filerecords"
 	"github.com/airlock-run/airlock/infra/records/recordstest"
+	"github.com/airlock-run/airlock/infra/s3objects/s3test"
+	"github.com/airlock-run/airlock/infra/state/dynamostate"
+	"github.com/airlock-run/airlock/infra/state/dynamostate/dynamotest"
 )
 
 // longest returns a request of 16 MiB whose files are not ASCII. n makes requests different.
@@ -24,8 +27,47 @@ func longest(n int) string {
 }
 
 // A version of 16 MiB costs the gateway's own process no more than another request, whatever is done with it.
-func TestOwnCostsOfStoredSources(t *testing.T) {
-	s := costServer(t)
+func TestOwnCostsOfStoredSources(t *testing.T) { storedSources(t, costServer(t)) }
+
+// The same holds with state in a table, whose bucket is reached over TLS.
+func TestOwnCostsOfSourcesInTables(t *testing.T) {
+	tables, err := dynamotest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tables == nil {
+		t.Skip(dynamotest.Modules + " is not set: make test-dynamo installs dynalite and sets it")
+	}
+	t.Cleanup(tables.Stop)
+	objects, err := s3test.StartTLS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(objects.Stop)
+	for _, pair := range s3test.Environment() {
+		name, value, _ := strings.Cut(pair, "=")
+		t.Setenv(name, value)
+	}
+	store, err := dynamostate.Open(t.Context(),
+		"dynamodb://"+tables.Table(t)+"?contents=s3://"+objects.Bucket(t)+"/state", dynamostate.Config{
+			MaxJobsPerTenant: 100, Access: dynamostate.Access{Endpoint: tables.Endpoint, Objects: objects.Access()},
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := serve(t, options{reader: newFarReader(t), invoke: encodedEcho, state: store})
+	s.do(t, "PUT", "/api/functions/g", `{"code":"input"}`)
+	storedSources(t, s)
+}
+
+// storedSources checks the costs of versions of 16 MiB.
+func storedSources(t *testing.T, s *served) {
+	t.Helper()
 	n := 0
 	save := func() (time.Duration, string) { // a content that was not saved before
 		n++

@@ -50,7 +50,7 @@ type FunctionContent struct {
 	// Scopes are the restricting scopes of the caller that saved it. They apply if no caller runs the function: for a
 	// webhook or a schedule.
 	Scopes []string `json:"scopes,omitempty"`
-	// Sum is the [Sources.Sum] of Request, computed when the content is read.
+	// Sum is the [Sources.Sum] of Request, or empty if it is not known.
 	Sum string `json:"-"`
 }
 

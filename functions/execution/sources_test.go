@@ -1,6 +1,8 @@
 package execution_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -181,5 +183,87 @@ func TestLongInputsInStores(t *testing.T) {
 	bad := execution.Request{Code: "1", Input: json.RawMessage("[" + strings.Repeat("1,", 100_000) + "]")}
 	if _, err := bad.Stored(); err == nil {
 		t.Error("invalid JSON is stored")
+	}
+}
+
+// A content has the same name each time, and what is stored under the name of another content does not decode.
+func TestNamedContents(t *testing.T) {
+	t.Parallel()
+	code, input := strings.Repeat("x", 2<<20), json.RawMessage("["+strings.Repeat(" 1,", 100_000)+"1]")
+	contents := map[string]execution.FunctionContent{}
+	add := func(name, code, file, env string, input json.RawMessage) {
+		c := execution.FunctionContent{Env: map[string]string{"A": env}, Request: execution.Request{
+			Code: code, Entry: "a", Files: map[string]execution.File{"a": execution.File(file)}, Input: input,
+		}}
+		c.Sum = c.Request.Sources().Sum()
+		contents[name] = c
+	}
+	add("short", "1", "b", "c", nil)
+	add("long", code, "b", "c", nil)
+	add("another file", code, "d", "c", nil)
+	add("another variable", code, "b", "d", nil)
+	add("another input", code, "b", "c", json.RawMessage("1"))
+	add("a long input", code, "b", "c", input)
+	add("another long input", code, "b", "c", json.RawMessage("[0,"+string(input[1:])))
+	add("only a long input", "1", "b", "c", input)
+
+	stored, names := map[string][]byte{}, map[string]string{}
+	for title, c := range contents {
+		name, parts, err := c.Named()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := c.Named()
+		if err != nil || again != name {
+			t.Errorf("%s: %v, and the names are %s and %s", title, err, name, again)
+		}
+		if other, taken := names[name]; taken {
+			t.Errorf("%s and %s have the same name", title, other)
+		}
+		names[name], stored[name] = title, parts.Bytes()
+	}
+	shown := func(c execution.FunctionContent) []any { return []any{c.Request.Code, c.Request.Files, c.Env} }
+	for name, title := range names {
+		for at, body := range stored {
+			c, err := execution.DecodeNamed(name, body)
+			if at != name {
+				if err == nil {
+					t.Errorf("%s decodes as %s", names[at], title)
+				}
+				continue
+			}
+			want := contents[title]
+			if err != nil {
+				t.Errorf("%s: %v", title, err)
+			}
+			if !reflect.DeepEqual(shown(c), shown(want)) {
+				t.Errorf("%s: it is another content", title)
+			}
+			if c.Sum != "" && c.Sum != want.Sum {
+				t.Errorf("%s: the sum of the sources is another", title)
+			}
+		}
+	}
+	for name, body := range stored {
+		for _, at := range []int{0, 5, 9, len(body) / 2, len(body) - 1} {
+			bad := append([]byte{}, body...)
+			bad[at] ^= 1
+			if _, err := execution.DecodeNamed(name, bad); err == nil {
+				t.Errorf("%s: with another byte at %d, it decodes", names[name], at)
+			}
+		}
+	}
+	// What older versions stored is named by the hash of its bytes.
+	c := contents["long"]
+	c.Sum = ""
+	name, parts, err := c.Named()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha256.Sum256(parts.Bytes()); name != hex.EncodeToString(sum[:]) {
+		t.Errorf("without a sum of its sources, the name is %s", name)
+	}
+	if _, err := execution.DecodeNamed(name, parts.Bytes()); err != nil {
+		t.Error(err)
 	}
 }

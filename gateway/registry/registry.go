@@ -219,7 +219,9 @@ func (r *Registry) Content(
 	if err != nil {
 		return c, err
 	}
-	c.Sum = c.Request.Sources().Sum()
+	if c.Sum == "" {
+		c.Sum = c.Request.Sources().Sum()
+	}
 	r.contents.Put(f.Tenant, key, c, c.Request.Sources().Bytes()+1024)
 	return c, nil
 }

@@ -3,9 +3,13 @@ package s3test
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/airlock-run/airlock/infra/internal/testserver"
+	"github.com/airlock-run/airlock/infra/s3objects"
 )
 
 const program = "versitygw-v1.8.0"
@@ -38,7 +43,9 @@ const accessKey, secretKey = "tester", "tester-secret"
 type Server struct {
 	// Endpoint is its URL.
 	Endpoint string
-	stop     func()
+	// HTTP is the client for a server that speaks TLS, or nil.
+	HTTP *http.Client
+	stop func()
 }
 
 // Stop ends the server and removes what it stored.
@@ -65,7 +72,17 @@ func SetEnvironment() {
 }
 
 // Start builds the server once for all test runs, starts it, and returns when it answers.
-func Start() (*Server, error) {
+func Start() (*Server, error) { return start(nil) }
+
+// StartTLS starts a server as Start does. It speaks TLS, as AWS does: clients then sign no hash of what they send.
+func StartTLS() (*Server, error) {
+	pair := httptest.NewTLSServer(nil) // for its certificate and its client
+	defer pair.Close()
+	return start(pair)
+}
+
+// start starts a server with the certificate of pair, if that is not nil.
+func start(pair *httptest.Server) (*Server, error) {
 	path, err := build()
 	if err != nil {
 		return nil, fmt.Errorf("build the S3 server: %w", err)
@@ -87,18 +104,27 @@ func Start() (*Server, error) {
 	if err := free.Close(); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(path, "--port", address, "--access", accessKey, "--secret", secretKey,
-		"--quiet", "posix", "--versioning-dir", filepath.Join(root, "versions"), filepath.Join(root, "data"))
+	s := &Server{Endpoint: "http://" + address}
+	args := []string{"--port", address, "--access", accessKey, "--secret", secretKey, "--quiet"}
+	if pair != nil {
+		files, err := certificate(root, pair)
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(root))
+		}
+		args, s.Endpoint, s.HTTP = append(args, files...), "https://"+address, pair.Client()
+	}
+	cmd := exec.Command(path, append(args,
+		"posix", "--versioning-dir", filepath.Join(root, "versions"), filepath.Join(root, "data"))...)
 	cmd.Stderr = os.Stderr
 	ended, err := testserver.Start(cmd)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(root))
 	}
-	s := &Server{Endpoint: "http://" + address, stop: func() {
+	s.stop = func() {
 		_ = cmd.Process.Kill() // it may have ended already
 		<-ended
 		_ = os.RemoveAll(root) // a folder that remains does not affect other tests
-	}}
+	}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -111,6 +137,24 @@ func Start() (*Server, error) {
 		case <-tick.C:
 		}
 	}
+}
+
+// certificate writes the certificate of a test server into a folder and returns the arguments that name it.
+func certificate(folder string, pair *httptest.Server) (args []string, err error) {
+	key, err := x509.MarshalPKCS8PrivateKey(pair.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		return nil, err
+	}
+	for name, block := range map[string]pem.Block{
+		"cert": {Type: "CERTIFICATE", Bytes: pair.Certificate().Raw}, "key": {Type: "PRIVATE KEY", Bytes: key},
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&block), 0o600); err != nil {
+			return nil, err
+		}
+		args = append(args, "--"+name, path)
+	}
+	return args, nil
 }
 
 // build returns the path of the server program.
@@ -157,7 +201,21 @@ func (s *Server) Client(t testing.TB) *s3.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = aws.String(s.Endpoint), true })
+	return s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.BaseEndpoint, o.UsePathStyle = aws.String(s.Endpoint), true
+		if s.HTTP != nil {
+			o.HTTPClient = s.HTTP
+		}
+	})
+}
+
+// Access returns the access to the server.
+func (s *Server) Access() s3objects.Access {
+	a := s3objects.Access{Endpoint: s.Endpoint}
+	if s.HTTP != nil {
+		a.HTTP = s.HTTP
+	}
+	return a
 }
 
 var buckets atomic.Int64

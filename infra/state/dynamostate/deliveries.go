@@ -11,7 +11,7 @@ import (
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-func deliveryKey(name string) key { return keyOf("key#"+hash([]byte(name)), "-") }
+func deliveryKey(name string) key { return keyOf("key#"+hash(name), "-") }
 
 // keyBytes is what a key takes besides its name, its mark and its answer.
 const keyBytes = 256
@@ -110,7 +110,7 @@ func (s *Store) Finish(ctx context.Context, key string, answer []byte) error {
 		if !there {
 			return execution.ErrNotFound
 		}
-		it["doc"], err = s.keep(ctx, "deliveries/"+hash([]byte(key)), answer)
+		it["doc"], err = s.keep(ctx, "deliveries/"+hash(key), answer)
 		return err
 	})
 	if err != nil {

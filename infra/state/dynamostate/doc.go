@@ -4,7 +4,7 @@
 //
 //	pk                                  sk             item
 //	fn#<tenant in hex>                  name           a function and its versions
-//	content#<tenant in hex>#<name>      sha256         the content of versions
+//	content#<tenant in hex>#<name>      hash           the content of versions
 //	job#<execution id>                  -              a job, its request and its result
 //	key#<sha256 of the key>             -              a key that is taken, and its answer
 //	event#<tenant in hex>#<name>        execution id   the event of a webhook

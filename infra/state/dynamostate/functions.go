@@ -145,10 +145,10 @@ func (s *Store) Content(ctx context.Context, tenant, name string,
 	switch {
 	case err == nil && len(it) == 0, errors.Is(err, errMoved):
 		return c, execution.ErrNotFound // deleted meanwhile
-	case err == nil && hash(body) != sum:
-		err = unreadable("a version", errors.New("the content differs from what was saved"))
 	case err == nil:
-		c, err = execution.DecodeContent(body)
+		if c, err = execution.DecodeNamed(sum, body); err != nil {
+			err = unreadable("a version", err)
+		}
 	}
 	if err != nil {
 		return c, fmt.Errorf("read version %d of function %q: %w", version, name, err)
@@ -236,11 +236,10 @@ func (s *Store) Change(ctx context.Context, tenant, name string,
 			}
 		}
 		if content != nil {
-			parts, err := content.Stored()
+			sum, parts, err := content.Named()
 			if err != nil {
 				return err
 			}
-			sum := hash(parts...)
 			if _, has := d.Sizes[sum]; !has {
 				added = parts.Len()
 				err := s.roomFor(ctx, execution.QuotaFunctions, tenant, int64(added), s.storage(tenant).Functions, bytesIn)

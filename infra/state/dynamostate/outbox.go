@@ -6,22 +6,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/airlock-run/airlock/functions/execution"
 )
 
-// hash returns the SHA-256 of parts that follow one another. It takes 64 KiB at once, because the garbage collector
-// cannot interrupt a hash.
-func hash(parts ...[]byte) string {
-	h := sha256.New()
-	for _, part := range parts {
-		for some := range slices.Chunk(part, 64<<10) {
-			h.Write(some)
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
+// hash returns the SHA-256 of a text in hexadecimal digits.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // Callbacks claims at most limit callbacks that are due until a later time, so that one process at a time delivers
@@ -82,7 +75,7 @@ func (s *Store) TakeCallback(ctx context.Context, now, again time.Time, id strin
 	return job, nil
 }
 
-func goneKey(tenant, url string) key { return keyOf("gone#"+tenantPart(tenant), hash([]byte(url))) }
+func goneKey(tenant, url string) key { return keyOf("gone#"+tenantPart(tenant), hash(url)) }
 
 // longestMemory exceeds every retention of notes. A later time was set by a clock that was set back since.
 const longestMemory = 48 * time.Hour

@@ -2,6 +2,7 @@ package dynamostate_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -331,5 +332,50 @@ func TestFunctionsQuota(t *testing.T) {
 	}
 	if err := save("a", "f", "2"); err != nil {
 		t.Errorf("after a deletion: %v", err)
+	}
+}
+
+// An object whose bytes somebody has changed is not the content of a version, however it was named.
+func TestChangedObjects(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	s := f.open(t, server.Endpoint, 4)
+	_, url, err := dynamostate.Parse(f.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := s3objects.Open(t.Context(), url, bucket.Access())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := execution.Request{Code: strings.Repeat("x", 2<<20)}
+	for name, sum := range map[string]string{"hashed": "", "by-sources": r.Sources().Sum()} {
+		err := s.Change(t.Context(), "t", name, func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
+			f.Versions = append(f.Versions, execution.FunctionVersion{Version: 1})
+			return &execution.FunctionContent{Request: r, Sum: sum}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := s.Content(t.Context(), "t", name, 1); err != nil || c.Request.Code != r.Code || c.Sum != sum {
+			t.Errorf("%s: %d bytes of code, %v", name, len(c.Request.Code), err)
+		}
+		keys, err := contents.List(t.Context(), "functions/t"+hex.EncodeToString([]byte("t"))+"/"+name+"/", "", 10)
+		if err != nil || len(keys) != 1 {
+			t.Fatalf("%s: the objects %q, %v", name, keys, err)
+		}
+		body, tag, err := contents.Get(t.Context(), keys[0], 4<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body[len(body)-1] = 'y'
+		if _, err := contents.Replace(t.Context(), keys[0], body, tag); err != nil {
+			t.Fatal(err)
+		}
+		fault := (*execution.StoreError)(nil)
+		if c, err := s.Content(t.Context(), "t", name, 1); !errors.As(err, &fault) ||
+			fault.Fault != execution.StoreCorrupt {
+			t.Errorf("%s: changed, it is a version with %d bytes of code, %v", name, len(c.Request.Code), err)
+		}
 	}
 }

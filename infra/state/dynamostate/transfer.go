@@ -166,7 +166,7 @@ func (s Transfer) Import(ctx context.Context, in transfer.Item) error {
 			setKey(it, k.Key, k.Mark, k.Until)
 			it["owner"] = text(transfer.MovedOwner)
 			if k.Answer != nil {
-				it["doc"], err = s.keep(ctx, "deliveries/"+hash([]byte(k.Key.Name)), k.Answer)
+				it["doc"], err = s.keep(ctx, "deliveries/"+hash(k.Key.Name), k.Answer)
 			}
 			return err
 		})
@@ -195,11 +195,10 @@ func (s Transfer) importFunction(ctx context.Context, f transfer.Function) error
 	}
 	d := newDocument(f.Saved)
 	for version, content := range f.Contents {
-		parts, err := content.Stored()
+		sum, parts, err := content.Named()
 		if err != nil {
 			return err
 		}
-		sum := hash(parts...)
 		if err := s.keepContent(ctx, tenant, name, sum, parts); err != nil {
 			return err
 		}

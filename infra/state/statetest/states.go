@@ -233,6 +233,9 @@ func longSources(t *testing.T, s State) {
 	for version, request := range []execution.Request{longRequest(), {Code: "1"}, longRequest()} {
 		request.Policy = []string{"a", "b", "c"}[version]
 		content := execution.FunctionContent{Request: request, Env: map[string]string{"A": "b"}, Scopes: []string{"run"}}
+		if version > 0 {
+			content.Sum = request.Sources().Sum()
+		}
 		err := p.Change(t.Context(), "a", "f", func(f *execution.SavedFunction) (*execution.FunctionContent, error) {
 			f.Versions = append(f.Versions, execution.FunctionVersion{Version: version + 1})
 			return &content, nil
