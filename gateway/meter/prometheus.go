@@ -90,8 +90,8 @@ func (e *Exposition) TextFor(shown func(tenant string) bool) ([]byte, error) {
 // watched are the codes of problems that infra/monitoring/alerts.yaml watches. Their series exist from the start: to
 // Prometheus, a series that appears with its first value has no increase, and no alert would fire.
 var watched = [...]string{
-	"not_ready", "queue_full", "store_busy", "store_corrupt", "store_full", "store_lost", "store_read_only",
-	"unauthenticated", "unavailable", "unrecorded",
+	"content_lost", "not_ready", "queue_full", "store_busy", "store_corrupt", "store_full", "store_lost",
+	"store_read_only", "unauthenticated", "unavailable", "unrecorded",
 }
 
 // Describe implements prometheus.Collector. It describes nothing, because the labels are not known before.

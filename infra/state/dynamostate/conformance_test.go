@@ -162,6 +162,9 @@ func TestLostRequest(t *testing.T) { withoutObject(t, statetest.TestLost) }
 // Lost values of an execution that waits stop this execution only.
 func TestLostValues(t *testing.T) { withoutObject(t, statetest.TestLostValues) }
 
+// A lost snapshot stops its own execution only.
+func TestLostSnapshot(t *testing.T) { withoutObject(t, statetest.TestLostSnapshot) }
+
 func withoutObject(t *testing.T, test func(*testing.T, statetest.State, func(*testing.T))) {
 	t.Helper()
 	t.Parallel()

@@ -217,6 +217,9 @@ func TestLostContents(t *testing.T) {
 		}
 	}
 	move(contents, aside)
+	if fault := faultOf(s.Ready(t.Context())); fault != "lost" {
+		t.Errorf("without its contents, the state is ready: %q", fault)
+	}
 	claim(now, execution.ErrContentLost, second) // together with the others, and not instead of them
 	claim(now, execution.ErrNotFound)
 	claim(now.Add(2*time.Minute), execution.ErrContentLost)
@@ -241,6 +244,9 @@ func TestLostRequest(t *testing.T) { withoutContents(t, statetest.TestLost) }
 
 // Lost values of an execution that waits stop this execution only.
 func TestLostValues(t *testing.T) { withoutContents(t, statetest.TestLostValues) }
+
+// A lost snapshot stops its own execution only.
+func TestLostSnapshot(t *testing.T) { withoutContents(t, statetest.TestLostSnapshot) }
 
 func withoutContents(t *testing.T, test func(*testing.T, statetest.State, func(*testing.T))) {
 	t.Helper()

@@ -67,21 +67,24 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// probe writes and reads back what it wrote.
+// probe writes and reads back what it wrote. Contents that have files need their folder: its disk may not be mounted.
 func (d *database) probe(ctx context.Context) error {
-	text, back := rand.Text(), ""
+	text, back, filed := rand.Text(), "", int64(0)
 	if err := d.exec(ctx, "INSERT INTO probe (id, told) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET told = excluded.told",
 		text); err != nil {
 		return lost(err)
 	}
 	err := d.read(ctx, func() error {
-		return d.db.QueryRowContext(ctx, "SELECT told FROM probe WHERE id = 1").Scan(&back)
+		return d.db.QueryRowContext(ctx, "SELECT told, (SELECT bytes FROM filed) FROM probe WHERE id = 1").Scan(&back, &filed)
 	})
 	if err != nil {
 		return lost(err)
 	}
 	if len(back) != len(text) {
 		return lost(errors.New("what was written is not there"))
+	}
+	if _, err := os.Stat(d.contents()); err != nil && filed > 0 {
+		return lost(fmt.Errorf("the folder of large contents: %w", err))
 	}
 	return nil // another process may have written since; its text is just as valid
 }

@@ -1,6 +1,7 @@
 package statetest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -108,5 +109,47 @@ func TestLostValues(t *testing.T, state State, lose func(t *testing.T)) {
 	}
 	if job, err := s.JobState(t.Context(), hurt.ID); err != nil || !job.Ended() {
 		t.Errorf("after its end: %s, %v", job.Status, err)
+	}
+}
+
+// TestLostSnapshot checks what becomes of an execution that waits and whose snapshot is lost: it is shown, it cannot go
+// on, and it can end; another goes on. lose deletes all large contents of a state.
+func TestLostSnapshot(t *testing.T, state State, lose func(t *testing.T)) {
+	t.Helper()
+	s, now := state.Process(t), state.Now()
+	hurt, well := pausedJob(1, "t", "s", now), pausedJob(2, "t", "s", now)
+	hurt.Snapshot = bytes.Repeat([]byte("snapshot"), 128<<10)
+	store(t, s, hurt)
+	store(t, s, well)
+	lose(t)
+	if job, err := s.JobState(t.Context(), hurt.ID); err != nil || job.Status != execution.Paused {
+		t.Errorf("state: %s, %v", job.Status, err)
+	}
+	if paused, err := s.Paused(t.Context(), "t", "", "", 10); err != nil ||
+		!slices.Equal(ids(paused), []string{hurt.ID, well.ID}) {
+		t.Errorf("paused: %v, %v", ids(paused), err)
+	}
+	for _, id := range []string{hurt.ID, well.ID} {
+		_, err := s.ChangeJobState(t.Context(), id, func(j *execution.Job) error {
+			j.Status = execution.Queued
+			return nil
+		})
+		if err != nil {
+			t.Errorf("resume: %v", err)
+		}
+	}
+	var claimed []string
+	for range 3 {
+		jobs, _ := s.ClaimSome(t.Context(), state.Now(), "", nil, 2) // the error may be that of the lost one
+		claimed = append(claimed, ids(jobs)...)
+	}
+	if !slices.Equal(claimed, []string{well.ID}) {
+		t.Errorf("claimed %v", claimed)
+	}
+	if _, err := s.ChangeJobState(t.Context(), hurt.ID, end(now)); err != nil {
+		t.Errorf("end: %v", err)
+	}
+	if status, err := s.JobStatus(t.Context(), hurt.ID); err != nil || status != execution.Completed {
+		t.Errorf("after its end: %s, %v", status, err)
 	}
 }
