@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -77,13 +78,16 @@ func unpack(archive []byte, budget *int64, wanted func(name string) bool) (map[s
 }
 
 // inside returns the path of an entry inside its package: what follows the first folder, which npm names "package".
+// Like npm, it leaves out what changes nothing: "package/./a//b" is "a/b".
 func inside(name string) (string, error) {
-	_, rest, ok := strings.Cut(strings.TrimPrefix(name, "./"), "/")
-	if !ok || rest == "" || len(rest) > maxPath || !utf8.ValidString(rest) || strings.ContainsAny(rest, "\x00\\") ||
-		path.Clean("/"+rest) != "/"+rest || strings.HasPrefix(name, "/") || strings.HasPrefix(name, "../") {
+	_, rest, _ := strings.Cut(strings.TrimPrefix(name, "./"), "/")
+	clean := path.Clean("/" + rest)[1:]
+	if clean == "" || len(rest) > maxPath || !utf8.ValidString(rest) || strings.ContainsAny(rest, "\x00\\") ||
+		slices.Contains(strings.Split(rest, "/"), "..") || strings.HasSuffix(rest, "/") ||
+		strings.HasPrefix(name, "/") || strings.HasPrefix(name, "../") {
 		return "", fmt.Errorf("the archive has an entry with the path %.100q", name)
 	}
-	return rest, nil
+	return clean, nil
 }
 
 // source reports whether code could import a file. Type declarations, maps and packages inside packages are no sources.

@@ -18,22 +18,25 @@ func TestUnpack(t *testing.T) {
 	files, err := packages.Unpack(archive(t, "package/index.js", "1", "package/lib/a.mjs", "2",
 		"package/README.md", "no",
 		"package/types.d.ts", "no", "package/index.js.map", "no", "package/link.js", "-> /etc/passwd",
-		"package/node_modules/x/index.js", "no", "package/data.json", "{}"))
+		"package/node_modules/x/index.js", "no", "package/data.json", "{}",
+		"package/./b.js", "3", "package//lib/./c.js", "4"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"data.json", "index.js", "lib/a.mjs"}, slices.Sorted(maps.Keys(files))); diff != "" {
+	want := []string{"b.js", "data.json", "index.js", "lib/a.mjs", "lib/c.js"}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files))); diff != "" {
 		t.Error(diff)
 	}
-	for _, name := range []string{"/package/a.js", "package/../../a.js", "../a/b.js", "package//a.js",
-		"package/a\\b.js", "a.js",
-		"package/./a.js", "package/" + strings.Repeat("x/", 300) + "a.js"} {
+	for _, name := range []string{"/package/a.js", "package/../../a.js", "../a/b.js", "package/b/../a.js",
+		"package/a\\b.js", "a.js", "package/.", "package/" + strings.Repeat("x/", 300) + "a.js"} {
 		if _, err := packages.Unpack(archive(t, name, "1")); err == nil {
 			t.Errorf("accepted %.60q", name)
 		}
 	}
-	if _, err := packages.Unpack(archive(t, "package/a.js", "1", "other/a.js", "2")); err == nil {
-		t.Error("accepted a file twice")
+	for _, again := range []string{"other/a.js", "package/./a.js"} {
+		if _, err := packages.Unpack(archive(t, "package/a.js", "1", again, "2")); err == nil {
+			t.Errorf("accepted a file twice, as %s", again)
+		}
 	}
 	large := strings.Repeat(" ", 4<<20)
 	bomb := make([]string, 0, 40)
