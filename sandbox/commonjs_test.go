@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/airlock-run/airlock/sandbox"
@@ -103,5 +104,24 @@ func TestObjectsOfScripts(t *testing.T) {
 	}
 	if r := steps(t, e, sandbox.Grants{}, "this === globalThis"); string(r.Value) != "true" {
 		t.Errorf("in a session: %s %s", r.Value, r.Error)
+	}
+}
+
+// A Module compiles a text if the tier has eval, as require-from-string and jsonpath make one do.
+func TestModuleCompile(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t)
+	const code = `const Module = require('module'), m = new Module('/x/a.js')
+		m._compile('#!/bin/node\nexports.at = [__filename, __dirname]; exports.join = require("path").join("a", "b"); ' +
+			'exports.self = module.exports === this', '/x/a.js')
+		return [m.exports, m instanceof Module.Module, Module.isBuiltin('fs'), Module.builtinModules.includes('path')]`
+	grants := sandbox.Grants{Eval: true, Modules: []string{"*"}}
+	const want = `[{"at":["/x/a.js","/x"],"join":"a/b","self":true},true,true,true]`
+	if r := run(t, e, sandbox.Script{Code: code}, grants); string(r.Value) != want {
+		t.Errorf("%s %s", r.Error, r.Value)
+	}
+	grants.Eval = false
+	if r := run(t, e, sandbox.Script{Code: code}, grants); !strings.Contains(r.Error, "eval") {
+		t.Errorf("compiled without eval: %s %s", r.Error, r.Value)
 	}
 }

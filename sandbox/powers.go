@@ -201,7 +201,7 @@ func (r *run) grantFiles(files map[string][]byte) (err error) {
 	}
 	r.powers.files, err = vfs.New(vfs.Config{
 		Writable: r.grants.Files >= FilesWrite, MaxBytes: r.limits.FileBytes, MaxFiles: r.limits.FileCount,
-		TooMuch: r.limits.exceeded(LimitFiles), Memory: &r.memory,
+		TooMuch: r.limits.exceeded(LimitFiles), Memory: &r.memory, Package: (importer{r}).packageFiles,
 	}, files)
 	if err == nil {
 		maps.Copy(r.powers.sync, r.powers.files.Ops())

@@ -154,6 +154,7 @@ func ImportedPackages(store *packages.Store) (out []sandbox.Package) {
 			Impure:    impure,
 			Damaged:   p.Damage != nil,
 			Tree:      func() (map[string][]byte, error) { return store.Tree(p.Name) },
+			Files:     func(place string) (map[string][]byte, error) { return store.Files(p.Name, place) },
 		})
 	}
 	return out

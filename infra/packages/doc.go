@@ -6,7 +6,8 @@
 // the findings about each package that was requested. [Store.Push] copies the folder to a bucket, and [Pull] copies a
 // bucket to a folder. Nothing else needs the network.
 //
-// An archive is hostile input. unpack.go bounds its size, its entries and their paths, and keeps only sources.
+// An archive is hostile input. unpack.go bounds its size, its entries and their paths, and keeps only
+// sources, except for code that reads other files.
 //
 // The package imports s3objects and leaves below policy. The function process and the command airlock packages import
 // it. Start with [Open].

@@ -344,3 +344,37 @@ func TestChangedFolder(t *testing.T) {
 		}
 	}
 }
+
+// A package's tree has all files that code may read, whatever they are, and those of no other package.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(t)
+	r.publish(t, "a", "1.0.0", "b", "1")
+	r.publish(t, "b", "1.0.0")
+	r.publish(t, "c", "1.0.0")
+	release := r.versions["b"]["1.0.0"]
+	content := archive(t, "package/package.json", `{"name":"b"}`, "package/data/font.afm", "font",
+		"package/README.md", "b", "package/node_modules/x/x.js", "x", "package/large", strings.Repeat("x", 9<<20))
+	sum := sha512.Sum512(content)
+	r.archives["/b/-/b-1.0.0.tgz"] = content
+	release["dist"].(map[string]string)["integrity"] = "sha512-" + base64.StdEncoding.EncodeToString(sum[:])
+	s := add(t, open(t, t.TempDir()), r, "a", "c")
+	for range 2 { // the second answer is kept
+		files, err := s.Files("a", "node_modules/b")
+		want := map[string][]byte{"package.json": []byte(`{"name":"b"}`), "data/font.afm": []byte("font"),
+			"README.md": []byte("b")}
+		if diff := cmp.Diff(want, files); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
+		if files, err := s.Files("a", "node_modules/a"); len(files) != 2 || err != nil {
+			t.Errorf("%d files, %v", len(files), err)
+		}
+		for _, place := range []string{
+			"", "node_modules/c", "node_modules/x", "node_modules", "node_modules/b/node_modules/x",
+		} {
+			if files, err := s.Files("a", place); files != nil || err != nil {
+				t.Errorf("%q: %d files, %v", place, len(files), err)
+			}
+		}
+	}
+}

@@ -95,6 +95,10 @@ type Store struct {
 	mu       sync.Mutex
 	archives map[string][]byte // by place, compressed
 	broken   map[string]error  // by place
+	// files are those of packages that were read last, by place, together at most maxKept bytes.
+	files      map[string]map[string][]byte
+	filesBytes int
+	needs      map[string][]string // by name, the places of its tree, sorted
 	// trees are those that were used last, together at most maxTree bytes.
 	trees     map[string]map[string][]byte
 	treeBytes int
@@ -326,6 +330,50 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 	}
 	s.trees[name] = tree
 	return tree, nil
+}
+
+// Files returns all files of the package at a place in the tree of a package, such as "node_modules/a", by their paths
+// in it. It returns nil if the package at the place does not belong to the tree, or has more than 64 MiB of files. It
+// leaves out files of more than 8 MiB. Callers must not change the result.
+func (s *Store) Files(name, place string) (map[string][]byte, error) {
+	e := s.lock.Packages[place]
+	if e == nil || place == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.needs[name] == nil {
+		if s.needs == nil {
+			s.needs = map[string][]string{}
+		}
+		s.needs[name] = s.lock.closure(name)
+	}
+	if _, needed := slices.BinarySearch(s.needs[name], place); !needed {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if files := s.files[place]; files != nil {
+		return files, nil
+	}
+	archive, err := s.archive(place, e)
+	if err != nil {
+		return nil, err
+	}
+	budget, size := int64(maxReadAll), 0
+	files, err := unpack(archive, &budget, func(file string) bool { return !nested(file) })
+	if errors.Is(err, errMuch) {
+		return nil, nil //nolint:nilnil // documented
+	}
+	if err != nil {
+		return nil, fmt.Errorf("package %s@%s: %w", nameAt(place), e.Version, err)
+	}
+	for _, content := range files {
+		size += len(content)
+	}
+	if s.filesBytes += size; s.filesBytes > maxKept || s.files == nil {
+		s.files, s.filesBytes = map[string]map[string][]byte{}, size
+	}
+	s.files[place] = files
+	return files, nil
 }
 
 // Verify checks every archive against the lock, and unpacks it.

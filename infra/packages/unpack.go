@@ -27,6 +27,9 @@ const (
 	maxTree     = 128 << 20 // of the files of a package and of all that it depends on
 )
 
+// errMuch means that the files of an archive that are wanted are too large together.
+var errMuch = fmt.Errorf("the archive has more than %d bytes of sources or declarations", maxKept)
+
 // unpack returns the files in an archive that wanted accepts, by their paths inside the package. It skips entries that
 // are not regular files, and refuses paths that could leave the package. It subtracts what it reads from budget, which
 // bounds several archives together.
@@ -71,7 +74,7 @@ func unpack(archive []byte, budget *int64, wanted func(name string) bool) (map[s
 			return nil, fmt.Errorf("read the archive: %w", err)
 		}
 		if kept += len(content); kept > maxKept {
-			return nil, fmt.Errorf("the archive has more than %d bytes of sources or declarations", maxKept)
+			return nil, errMuch
 		}
 		files[name] = content
 	}

@@ -400,6 +400,22 @@
     hardwareConcurrency: 1, language: 'en-US', languages: Object.freeze(['en-US']), platform: 'linux', userAgent: 'Node.js/22',
   })));
 
-  modules.module = { get builtinModules() { return Object.keys(modules); }, isBuiltin: (id) => typeof id === 'string' && (id === 'node:test' || modules[id.startsWith('node:') ? id.slice(5) : id] !== undefined), createRequire: () => globalThis.require };
+  // Module is what Node's module is. _compile needs eval, as packages such as require-from-string do.
+  const makeFunction = Function, folderOf = (file) => file.slice(0, Math.max(file.lastIndexOf('/'), 0)) || '.';
+  function Module(id = '', parent = undefined) {
+    Object.assign(this, { id, path: folderOf(id), exports: {}, filename: null, loaded: false, children: [], paths: [], parent });
+  }
+  Module.prototype.require = function require(id) { return globalThis.require(id); };
+  Module.prototype._compile = function _compile(content, filename) {
+    const f = makeFunction('exports', 'require', 'module', '__filename', '__dirname', content.replace(/^#!.*/, ''));
+    return f.call(this.exports, this.exports, (id) => this.require(id), this, filename, folderOf(filename));
+  };
+  Object.assign(Module, {
+    Module, _cache: { __proto__: null }, _extensions: { __proto__: null }, _nodeModulePaths: () => [],
+    isBuiltin: (id) => typeof id === 'string' && (id === 'node:test' || modules[id.startsWith('node:') ? id.slice(5) : id] !== undefined),
+    createRequire: () => globalThis.require, wrap: (code) => `(function (exports, require, module, __filename, __dirname) { ${code}\n});`,
+  });
+  Object.defineProperty(Module, 'builtinModules', { get: () => Object.keys(modules), enumerable: true });
+  modules.module = Module;
   return internal;
 }

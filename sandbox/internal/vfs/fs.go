@@ -20,9 +20,10 @@ const (
 // none, and an error if a limit ends the run.
 type FS struct {
 	Config
-	nodes  map[string]*fileNode
-	bytes  int64
-	serial int32
+	nodes    map[string]*fileNode
+	bytes    int64
+	serial   int32
+	packages packageFiles
 }
 
 // Config configures an FS.
@@ -34,6 +35,10 @@ type Config struct {
 	TooMuch *hostops.LimitError
 	// Memory is charged for what the run has written.
 	Memory hostops.Memory
+	// Package returns the files of a package that the run may read, by their paths in it. Its place is like
+	// "node_modules/a" or "node_modules/a/node_modules/@b/c". It returns nil if there is no such package. No files of
+	// packages are there if it is nil.
+	Package func(place string) (map[string][]byte, error)
 }
 
 type fileNode struct {
@@ -254,13 +259,13 @@ func (f *FS) makeFolder(p string, recursive bool) (string, error) {
 }
 
 // children returns the names in a folder, sorted.
-func (f *FS) children(p string) []string {
+func children(nodes map[string]*fileNode, p string) []string {
 	prefix := p + "/"
 	if p == "/" {
 		prefix = "/"
 	}
 	names := []string{}
-	for q := range f.nodes {
+	for q := range nodes {
 		if rest, ok := strings.CutPrefix(q, prefix); ok && rest != "" && !strings.Contains(rest, "/") {
 			names = append(names, rest)
 		}
@@ -283,7 +288,7 @@ func (f *FS) remove(p string, folder, recursive bool) string {
 		return "EISDIR"
 	case !n.folder && folder && !recursive:
 		return "ENOTDIR"
-	case n.folder && !recursive && len(f.children(p)) > 0:
+	case n.folder && !recursive && len(children(f.nodes, p)) > 0:
 		return "ENOTEMPTY"
 	}
 	for q, m := range f.nodes {
@@ -315,7 +320,7 @@ func (f *FS) rename(from, to string) string {
 		return "EISDIR"
 	case target != nil && !target.folder && n.folder:
 		return "ENOTDIR"
-	case target != nil && target.folder && len(f.children(to)) > 0:
+	case target != nil && target.folder && len(children(f.nodes, to)) > 0:
 		return "ENOTEMPTY"
 	}
 	if target != nil {

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"path"
 	"time"
 
 	"github.com/airlock-run/airlock/sandbox/internal/hostops"
@@ -23,6 +24,11 @@ func (f *FS) Ops() map[string]hostops.Op {
 			p, ok := cleanPath(text)
 			if !ok {
 				return c.NewString("ENAMETOOLONG")
+			}
+			if name != "fs.stat" && name != "fs.read" && name != "fs.list" {
+				if fixed, err := f.fixed(c, p); fixed || err != nil {
+					return code(c, "EROFS", err)
+				}
 			}
 			return op(c, p, a[1:])
 		}
@@ -49,7 +55,10 @@ func flag(v quickjs.Value) bool { return v == quickjs.Bool(true) }
 // statOp answers fs.stat(path): it returns [folder, size, modified ms, mode, inode]. modified is null for what this
 // run has changed, all of which counts as its beginning; the library asks for that time if it needs it (timeOrigin).
 func (f *FS) statOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value, error) {
-	n := f.nodes[p]
+	n, err := f.look(c, p)
+	if err != nil {
+		return 0, err
+	}
 	if n == nil {
 		return c.NewString(f.through(p))
 	}
@@ -66,7 +75,10 @@ func (f *FS) statOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value
 
 // readOp answers fs.read(path, from, most): it returns the content, or at most so many bytes of it.
 func (f *FS) readOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Value, error) {
-	n := f.nodes[p]
+	n, err := f.look(c, p)
+	if err != nil {
+		return 0, err
+	}
 	if n == nil {
 		return c.NewString(f.through(p))
 	}
@@ -141,7 +153,10 @@ func (f *FS) renameOp(c *hostops.Call, p string, a []quickjs.Value) (quickjs.Val
 
 // listOp answers fs.list(path): it returns names, each followed by whether it is a folder.
 func (f *FS) listOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value, error) {
-	n := f.nodes[p]
+	n, err := f.look(c, p)
+	if err != nil {
+		return 0, err
+	}
 	if n == nil {
 		return c.NewString(f.through(p))
 	}
@@ -151,13 +166,16 @@ func (f *FS) listOp(c *hostops.Call, p string, _ []quickjs.Value) (quickjs.Value
 	if err := f.walkWork(c); err != nil {
 		return 0, err
 	}
-	out := []any{}
-	for _, name := range f.children(p) {
-		child := p + "/" + name
-		if p == "/" {
-			child = "/" + name
+	nodes := f.nodes
+	if nodes[p] == nil {
+		nodes = f.packages.nodes
+		if err := c.Work(32 * len(nodes)); err != nil {
+			return 0, err
 		}
-		out = append(out, name, f.nodes[child].folder)
+	}
+	out := []any{}
+	for _, name := range children(nodes, p) {
+		out = append(out, name, nodes[path.Join(p, name)].folder)
 	}
 	return c.NewJSON(out)
 }
