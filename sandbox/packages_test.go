@@ -86,6 +86,9 @@ func TestPackages(t *testing.T) {
 		{"TypeScript", `import p from "plain"; const n: number = p.count(); n`, `1`},
 		{"a package in two forms", `import i, { form } from "dual"; const r = require("dual"); [i, form, r()]`,
 			`["import","import","require"]`},
+		{"the source of a function", `import p from "plain"; import f from "@s/es";
+			[String(p.count), String(f).slice(0, 15), String([].map)]`,
+			`["() => ++n","function f() {\n","function map() { [native code] }"]`},
 		{"several packages", `import p from "plain"; import f from "@s/es"; [p.count(), f()]`, `[1,"default"]`},
 		{"a handler", `import p from "plain"; export default (n) => p.sub(n ?? 1)`, `2`},
 		{"a JSON file", `import about from "plain/package.json" with { type: "json" }; about.main`, `"main.js"`},

@@ -1,4 +1,5 @@
-// Function.prototype.toString hides the source of the library's functions, as it does for the engine's own.
+// Function.prototype.toString hides the source of the library's functions, as it does for the engine's own. Packages show
+// theirs: some tell classes from functions by it, or compile it again.
 (host, internal) => {
   'use strict';
   const { p, define } = internal;
@@ -7,7 +8,7 @@
   define(p.Function.prototype, 'toString', { toString() {
     const text = p.functionToString(this);
     const file = fileName(this);
-    const own = typeof file === 'string' && p.startsWith(file, 'airlock:');
+    const own = typeof file === 'string' && p.startsWith(file, 'airlock:') && file !== 'airlock:packages';
     if (!own && !p.endsWith(text, '() {\n    [native code]\n}')) return text;
     let d;
     try { d = p.getOwnPropertyDescriptor(this, 'name'); } catch { /* no name */ }
