@@ -247,23 +247,23 @@ func TestRegistryAnswers(t *testing.T) {
 		"null of a version": {write(`{"dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":null}}`), "of x"},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			zeros := make([]byte, 1<<20)
-			for range 40 {
+			for range 140 {
 				if _, err := w.Write(zeros); err != nil {
 					return
 				}
 			}
-		}, "than 33554432 bytes"},
+		}, "than 134217728 bytes"},
 		"compressed": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			zipped := gzip.NewWriter(w)
 			zeros := make([]byte, 1<<20)
-			for range 40 {
+			for range 140 {
 				if _, err := zipped.Write(zeros); err != nil {
 					return
 				}
 			}
 			_ = zipped.Close()
-		}, "than 33554432 bytes"},
+		}, "than 134217728 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(c.answer)

@@ -26,8 +26,8 @@ const DefaultRegistry = "https://registry.npmjs.org/"
 
 // Bounds on what a registry sends, in bytes.
 const (
-	maxPackument  = 32 << 20  // of its description of all versions of one package
-	maxPackuments = 256 << 20 // of all descriptions together
+	maxPackument  = 128 << 20 // of its description of all versions of one package
+	maxPackuments = 512 << 20 // of all descriptions together
 )
 
 // Bounds on the work that descriptions make. They are ten times what a thousand packages need.
