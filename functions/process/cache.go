@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/airlock-run/airlock/functions/runner"
 	"github.com/airlock-run/airlock/policy"
@@ -17,12 +18,15 @@ func FillCache(ctx context.Context, dir, build string, getenv func(string) strin
 	if err != nil {
 		return fmt.Errorf("fill the compilation cache %q: %w", dir, err)
 	}
-	return errors.Join(PreparePackages(ctx, engine, getenv), engine.Close(ctx))
+	return errors.Join(PreparePackages(ctx, engine, getenv, nil), engine.Close(ctx))
 }
 
 // PreparePackages evaluates the deployment's packages as the code of each tier imports them, and keeps the images in
-// the cache folder of the engine.
-func PreparePackages(ctx context.Context, engine *sandbox.Engine, getenv func(string) string) error {
+// the cache folder of the engine. It leaves out those that ready names: their images were made, although the folder,
+// which has a limit, may have lost them since.
+func PreparePackages(
+	ctx context.Context, engine *sandbox.Engine, getenv func(string) string, ready map[string]bool,
+) error {
 	rules, _, err := ReadRules(getenv)
 	if err != nil {
 		return err
@@ -31,7 +35,8 @@ func PreparePackages(ctx context.Context, engine *sandbox.Engine, getenv func(st
 	if installed.Damage != nil {
 		return installed.Damage
 	}
-	for _, grants := range packageGrants(rules, installed.Packages) {
+	rest := slices.DeleteFunc(installed.Packages, func(p sandbox.Package) bool { return ready[p.Name] })
+	for _, grants := range packageGrants(rules, rest) {
 		if err := engine.PreparePackages(ctx, grants); err != nil {
 			return fmt.Errorf("prepare packages: %w", err)
 		}

@@ -183,7 +183,7 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string, allo
 	}
 	err = f.save(ctx, next)
 	if err == nil {
-		err = process.PreparePackages(ctx, engine, f.getenv)
+		err = process.PreparePackages(ctx, engine, f.getenv, unchanged(f.store, next))
 	}
 	if err := errors.Join(err, engine.Close(ctx)); err != nil {
 		return exit.With(exit.Platform, err)
@@ -314,7 +314,7 @@ func preparePackages(ctx context.Context, con terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(process.PreparePackages(ctx, engine, f.getenv), engine.Close(ctx)); err != nil {
+	if err := errors.Join(process.PreparePackages(ctx, engine, f.getenv, nil), engine.Close(ctx)); err != nil {
 		return exit.With(exit.Platform, err)
 	}
 	return printPackages(con, f.store)
