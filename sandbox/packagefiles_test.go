@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-run/airlock/sandbox"
 )
@@ -11,7 +12,7 @@ import (
 // readable gives packages the files of their trees, and others, to read.
 func readable(p sandbox.Package, more ...string) sandbox.Package {
 	at := "node_modules/" + p.Name
-	p.Files = func(place string) (map[string][]byte, error) {
+	p.Files = func(place string, _ func(int) error) (map[string][]byte, error) {
 		if place != at {
 			return nil, nil //nolint:nilnil // there is none
 		}
@@ -86,12 +87,31 @@ func TestPackageFilesInMemory(t *testing.T) {
 		files[fmt.Sprint("folder", i%100, "/", i)] = nil
 	}
 	p := packageOf("many", "index.js", "exports.a = 1")
-	p.Files = func(string) (map[string][]byte, error) { return files, nil }
+	p.Files = func(string, func(int) error) (map[string][]byte, error) { return files, nil }
 	const code = `import 'many'; import fs from 'node:fs'; fs.existsSync('/node_modules/many/x')`
 	r := run(t, newEngine(t), sandbox.Script{Code: code},
 		sandbox.Grants{Modules: []string{"*"}, Files: sandbox.FilesRead, Packages: []sandbox.Package{p},
 			Limits: sandbox.Limits{MemoryBytes: 32 << 20}})
 	if r.Limit != sandbox.LimitMemory {
 		t.Errorf("%d files: %s %s", len(files), r.Error, r.Value)
+	}
+}
+
+// Unpacking obeys the limits of the run.
+func TestPackageFilesWithoutEnd(t *testing.T) {
+	t.Parallel()
+	p := packageOf("large", "index.js", "exports.a = 1")
+	p.Files = func(_ string, work func(int) error) (map[string][]byte, error) {
+		for {
+			if err := work(1 << 16); err != nil {
+				return nil, fmt.Errorf("unpack: %w", err)
+			}
+		}
+	}
+	r := run(t, newEngine(t), sandbox.Script{Code: `import 'large'; require('fs').existsSync('/node_modules/large/x')`},
+		sandbox.Grants{Modules: []string{"*"}, Files: sandbox.FilesRead, Packages: []sandbox.Package{p},
+			Limits: sandbox.Limits{Wall: 100 * time.Millisecond}})
+	if r.Limit != sandbox.LimitWall {
+		t.Errorf("%s %s %s", r.Limit, r.Error, r.Value)
 	}
 }

@@ -38,9 +38,10 @@ type Package struct {
 	// trees of all packages of a run agree on their common paths. Nothing changes what Tree returned.
 	Tree func() (map[string][]byte, error)
 	// Files returns all files of the package at a place in the tree, such as "node_modules/a", by their paths in that
-	// package, for code that reads them. It returns nil if nothing is at the place. Nothing changes what Files returned.
-	// The packages have no files to read if it is nil.
-	Files func(place string) (map[string][]byte, error)
+	// package, for code that reads them. It returns nil if nothing is at the place. It calls work with the number of bytes
+	// that it has unpacked since the last call, and ends with the error of work. Nothing changes what Files returned. The
+	// packages have no files to read if it is nil.
+	Files func(place string, work func(n int) error) (map[string][]byte, error)
 }
 
 // BundlePackage returns the code of a package and its dependencies as one script, for a scan: what its main module
@@ -219,12 +220,12 @@ func (r importer) packagesKey(owner string, keys []string) versionKey {
 
 // packageFiles returns the files of a package that the code imports, or that such a package depends on. Its place is
 // one in the trees of packages; it returns nil for another place.
-func (r importer) packageFiles(place string) (map[string][]byte, error) {
+func (r importer) packageFiles(place string, work func(n int) error) (map[string][]byte, error) {
 	for _, p := range r.grants.Packages {
 		if p.Files == nil || p.Damaged || !slices.Contains(r.result.Packages, p.PackageID) {
 			continue
 		}
-		if files, err := p.Files(place); files != nil || err != nil {
+		if files, err := p.Files(place, work); files != nil || err != nil {
 			return files, err
 		}
 	}

@@ -154,7 +154,9 @@ func ImportedPackages(store *packages.Store) (out []sandbox.Package) {
 			Impure:    impure,
 			Damaged:   p.Damage != nil,
 			Tree:      func() (map[string][]byte, error) { return store.Tree(p.Name) },
-			Files:     func(place string) (map[string][]byte, error) { return store.Files(p.Name, place) },
+			Files: func(place string, work func(int) error) (map[string][]byte, error) {
+				return store.Files(p.Name, place, work)
+			},
 		})
 	}
 	return out

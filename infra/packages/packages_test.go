@@ -359,20 +359,24 @@ func TestFiles(t *testing.T) {
 	r.archives["/b/-/b-1.0.0.tgz"] = content
 	release["dist"].(map[string]string)["integrity"] = "sha512-" + base64.StdEncoding.EncodeToString(sum[:])
 	s := add(t, open(t, t.TempDir()), r, "a", "c")
+	stop, free := errors.New("stop"), func(int) error { return nil }
+	if _, err := s.Files("a", "node_modules/b", func(int) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("not stopped: %v", err)
+	}
 	for range 2 { // the second answer is kept
-		files, err := s.Files("a", "node_modules/b")
+		files, err := s.Files("a", "node_modules/b", free)
 		want := map[string][]byte{"package.json": []byte(`{"name":"b"}`), "data/font.afm": []byte("font"),
 			"README.md": []byte("b")}
 		if diff := cmp.Diff(want, files); diff != "" || err != nil {
 			t.Error(err, diff)
 		}
-		if files, err := s.Files("a", "node_modules/a"); len(files) != 2 || err != nil {
+		if files, err := s.Files("a", "node_modules/a", free); len(files) != 2 || err != nil {
 			t.Errorf("%d files, %v", len(files), err)
 		}
 		for _, place := range []string{
 			"", "node_modules/c", "node_modules/x", "node_modules", "node_modules/b/node_modules/x",
 		} {
-			if files, err := s.Files("a", place); files != nil || err != nil {
+			if files, err := s.Files("a", place, free); files != nil || err != nil {
 				t.Errorf("%q: %d files, %v", place, len(files), err)
 			}
 		}

@@ -333,9 +333,10 @@ func (s *Store) Tree(name string) (map[string][]byte, error) {
 }
 
 // Files returns all files of the package at a place in the tree of a package, such as "node_modules/a", by their paths
-// in it. It returns nil if the package at the place does not belong to the tree, or has more than 64 MiB of files. It
-// leaves out files of more than 8 MiB. Callers must not change the result.
-func (s *Store) Files(name, place string) (map[string][]byte, error) {
+// in it. It returns nil if the package at the place does not belong to the tree. It leaves out files of more than
+// 8 MiB, and all of a package that has more than 64 MiB. work is called with the number of bytes that were unpacked
+// since the last call, and ends the unpacking with an error. Callers must not change the result.
+func (s *Store) Files(name, place string, work func(n int) error) (map[string][]byte, error) {
 	e := s.lock.Packages[place]
 	if e == nil || place == "" {
 		return nil, nil //nolint:nilnil // there is none
@@ -359,9 +360,9 @@ func (s *Store) Files(name, place string) (map[string][]byte, error) {
 		return nil, err
 	}
 	budget, size := int64(maxReadAll), 0
-	files, err := unpack(archive, &budget, func(file string) bool { return !nested(file) })
+	files, err := unpackWith(archive, &budget, func(file string) bool { return !nested(file) }, work)
 	if errors.Is(err, errMuch) {
-		return nil, nil //nolint:nilnil // documented
+		files, err = map[string][]byte{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("package %s@%s: %w", nameAt(place), e.Version, err)

@@ -34,12 +34,20 @@ var errMuch = fmt.Errorf("the archive has more than %d bytes of sources or decla
 // are not regular files, and refuses paths that could leave the package. It subtracts what it reads from budget, which
 // bounds several archives together.
 func unpack(archive []byte, budget *int64, wanted func(name string) bool) (map[string][]byte, error) {
+	return unpackWith(archive, budget, wanted, func(int) error { return nil })
+}
+
+// unpackWith unpacks as unpack does. It calls work with the number of bytes that it has read since the last call, and
+// ends with the error of work.
+func unpackWith(
+	archive []byte, budget *int64, wanted func(name string) bool, work func(n int) error,
+) (map[string][]byte, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
 		return nil, fmt.Errorf("the archive is not compressed: %w", err)
 	}
 	most := min(maxUnpacked, *budget)
-	limited := &io.LimitedReader{R: zipped, N: most}
+	limited := &io.LimitedReader{R: working{zipped, work}, N: most}
 	defer func() { *budget -= most - limited.N }()
 	reader := tar.NewReader(limited)
 	files := map[string][]byte{}
@@ -78,6 +86,21 @@ func unpack(archive []byte, budget *int64, wanted func(name string) bool) (map[s
 		}
 		files[name] = content
 	}
+}
+
+// working is a reader that announces what it has read.
+type working struct {
+	io.Reader
+	work func(n int) error
+}
+
+// Read implements io.Reader.
+func (w working) Read(b []byte) (int, error) {
+	n, err := w.Reader.Read(b)
+	if stop := w.work(n); stop != nil {
+		return 0, stop
+	}
+	return n, err
 }
 
 // inside returns the path of an entry inside its package: what follows the first folder, which npm names "package".

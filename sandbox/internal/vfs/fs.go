@@ -36,9 +36,10 @@ type Config struct {
 	// Memory is charged for what the run has written.
 	Memory hostops.Memory
 	// Package returns the files of a package that the run may read, by their paths in it. Its place is like
-	// "node_modules/a" or "node_modules/a/node_modules/@b/c". It returns nil if there is no such package. No files of
+	// "node_modules/a" or "node_modules/a/node_modules/@b/c". It returns nil if there is no such package. It calls work
+	// with the number of bytes that it has unpacked since the last call, and ends with the error of work. No files of
 	// packages are there if it is nil.
-	Package func(place string) (map[string][]byte, error)
+	Package func(place string, work func(n int) error) (map[string][]byte, error)
 }
 
 type fileNode struct {

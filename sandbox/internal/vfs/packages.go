@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ type packageFiles struct {
 
 const (
 	packagesFolder = "/node_modules/"
+	// unpackWork is the work of unpacking a byte.
+	unpackWork = 4
 	// nodeBytes is about what a node takes of the host's memory, with its path.
 	nodeBytes = 256
 	// packed is the time that npm gives all files of an archive: 1985-10-26T08:15:00Z.
@@ -52,8 +55,12 @@ func (f *FS) look(c *hostops.Call, p string) (*fileNode, error) {
 		if f.packages.have[place] {
 			continue
 		}
-		files, err := f.Package(place)
-		if err != nil {
+		var stop error // a limit of the run
+		files, err := f.Package(place, func(n int) error {
+			stop = c.Work(unpackWork * n)
+			return stop
+		})
+		if err = cmp.Or(stop, err); err != nil {
 			return nil, err
 		}
 		if files == nil { // not noted: code may ask for any number of places
