@@ -169,7 +169,9 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string, allo
 		return err
 	}
 	registry := &packages.Registry{URL: cmp.Or(con.Getenv("npm_config_registry"), packages.DefaultRegistry)}
+	fetched := con.Progress("fetching")
 	next, specs, failed := resolved(ctx, f.store, registry, specs)
+	fetched()
 	if next == nil {
 		return failed
 	}
@@ -177,13 +179,19 @@ func addPackages(ctx context.Context, con terminal.Console, specs []string, allo
 	if err != nil {
 		return err
 	}
-	next, refused, err := accepted(ctx, engine, f.store, next, registry, specs, allowed)
+	try := func(p sandbox.Package, allowed bool) (packages.Note, error) {
+		defer con.Progress("checking " + p.Name)()
+		return tryPackage(ctx, engine, p, allowed)
+	}
+	next, refused, err := accepted(ctx, try, f.store, next, registry, specs, allowed)
 	if failed = errors.Join(failed, refused); err != nil || next == nil {
 		return errors.Join(cmp.Or(err, failed), engine.Close(ctx))
 	}
 	err = f.save(ctx, next)
 	if err == nil {
+		prepared := con.Progress("preparing images")
 		err = process.PreparePackages(ctx, engine, f.getenv, unchanged(f.store, next))
+		prepared()
 	}
 	if err := errors.Join(err, engine.Close(ctx)); err != nil {
 		return exit.With(exit.Platform, err)
@@ -222,8 +230,8 @@ func resolved(
 // accepted tries the packages of next that are new. It returns the store without those that are refused, and why they
 // are; nil if none of the specs is left, or if a package is refused that was there before.
 func accepted(
-	ctx context.Context, engine *sandbox.Engine, earlier, next *packages.Store, registry *packages.Registry,
-	specs []string, allowed bool,
+	ctx context.Context, try func(p sandbox.Package, allowed bool) (packages.Note, error),
+	earlier, next *packages.Store, registry *packages.Registry, specs []string, allowed bool,
 ) (*packages.Store, error, error) {
 	var failed error
 	notes := map[string]packages.Note{}
@@ -237,7 +245,7 @@ func accepted(
 			}
 			if !known {
 				var err error
-				if note, err = tryPackage(ctx, engine, p, refusable[p.Name]); exit.Code(err) == exit.Blocked {
+				if note, err = try(p, refusable[p.Name]); exit.Code(err) == exit.Blocked {
 					refused, failed = append(refused, p.Name), errors.Join(failed, err)
 					continue
 				} else if err != nil {
@@ -314,7 +322,10 @@ func preparePackages(ctx context.Context, con terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(process.PreparePackages(ctx, engine, f.getenv, nil), engine.Close(ctx)); err != nil {
+	prepared := con.Progress("preparing images")
+	err = process.PreparePackages(ctx, engine, f.getenv, nil)
+	prepared()
+	if err := errors.Join(err, engine.Close(ctx)); err != nil {
 		return exit.With(exit.Platform, err)
 	}
 	return printPackages(con, f.store)
