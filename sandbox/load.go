@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -109,6 +110,12 @@ func (l *loader) compute(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, e
 		return 0, cold("it draws random numbers while it loads")
 	case name == "timeOrigin":
 		return 0, cold("it reads the clock while it loads")
+	case l.looks(in, name, a):
+		v, err := l.sync(in, a)
+		if code, failed := in.Str(v, maxOpName); failed && err == nil {
+			return 0, cold("it looks for a file while it loads (%s)", code)
+		}
+		return v, err
 	case strings.HasPrefix(name, "fs."):
 		return 0, cold("it uses files while it loads")
 	default:
@@ -122,6 +129,16 @@ func (l *loader) compute(in *quickjs.Instance, a quickjs.Args) (quickjs.Value, e
 	}
 	l.outside.tainted = before
 	return v, err
+}
+
+// looks reports whether an operation looks at the files of packages while packages load. They are the same in every
+// run.
+func (l *loader) looks(in *quickjs.Instance, name string, a quickjs.Args) bool {
+	if l.clock == 0 || name != "fs.stat" && name != "fs.read" && name != "fs.list" {
+		return false
+	}
+	at, _ := in.Str(a[2], maxOpName)
+	return strings.HasPrefix(path.Clean("/"+at), "/node_modules/")
 }
 
 // load makes the run start from the image of its version, if it has one. It loads a version that is new.

@@ -71,6 +71,20 @@ func TestPackageFiles(t *testing.T) {
 			}
 		})
 	}
+	// What packages read of themselves while they load is the same in each run. What they look for in vain is not.
+	seeks := readable(packageOf("seeks", "index.js",
+		"exports.a = require('fs').existsSync('/node_modules/seeks/config.json')"))
+	lists := readable(packageOf("lists", "index.js", "exports.a = require('fs').readdirSync('/').length > 0"))
+	grants.Packages = append(grants.Packages, seeks, lists)
+	for name, cold := range map[string]string{
+		"template": "", "fonts": "", "seeks": "it looks for a file while it loads (ENOENT)",
+		"lists": "it uses files while it loads",
+	} {
+		r := run(t, e, sandbox.Script{Code: "import * as p from '" + name + "'; typeof p"}, grants)
+		if r.PackagesCold != cold || string(r.Value) != `"object"` {
+			t.Errorf("%s: %q, %s %s", name, r.PackagesCold, r.Error, r.Value)
+		}
+	}
 	// Without the right to files there are none.
 	without := grants
 	without.Files = sandbox.FilesNone

@@ -410,8 +410,11 @@ func (r importer) freezeAt(clock time.Duration, s *source.Source, onlyCompiled b
 // builder returns a run that evaluates packages for r. It has the grants that packages can observe, and limits of its
 // own.
 func (r importer) builder() *run {
-	return r.engine.newRun(r.ctx, Grants{Eval: r.grants.Eval, Files: r.grants.Files, Modules: r.grants.Modules,
-		Limits: Limits{MemoryBytes: r.engine.maxMemory, CPU: loadCPU, Wall: loadWall}})
+	b := r.engine.newRun(r.ctx, Grants{Eval: r.grants.Eval, Files: r.grants.Files, Modules: r.grants.Modules,
+		Packages: r.grants.Packages,
+		Limits:   Limits{MemoryBytes: r.engine.maxMemory, CPU: loadCPU, Wall: loadWall}})
+	b.result.Packages = r.result.Packages // whose files they may read
+	return b
 }
 
 // The images of packages are kept in the cache folder, so that no start evaluates them again. [Engine.PreparePackages]
