@@ -31,14 +31,7 @@ func TestOwnCostsOfStoredSources(t *testing.T) { storedSources(t, costServer(t))
 
 // The same holds with state in a table, whose bucket is reached over TLS.
 func TestOwnCostsOfSourcesInTables(t *testing.T) {
-	tables, err := dynamotest.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tables == nil {
-		t.Skip(dynamotest.Modules + " is not set: make test-dynamo installs dynalite and sets it")
-	}
-	t.Cleanup(tables.Stop)
+	tables := dynamotest.ForTest(t)
 	objects, err := s3test.StartTLS()
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/airlock-run/airlock/sandbox"
 )
 
-// readable gives packages the files of their trees, and others, to read.
+// readable returns p with the files of its tree to read, and with more, given by name and content in turn.
 func readable(p sandbox.Package, more ...string) sandbox.Package {
 	at := "node_modules/" + p.Name
 	p.Files = func(place string, _ func(int) error) (map[string][]byte, error) {

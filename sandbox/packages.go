@@ -218,20 +218,6 @@ func (r importer) packagesKey(owner string, keys []string) versionKey {
 	return versionKey{b.String(), g.Eval, g.Files, modulesKey(g.Modules), identityOf(used), noGlobals}
 }
 
-// packageFiles returns the files of a package that the code imports, or that such a package depends on. Its place is
-// one in the trees of packages; it returns nil for another place.
-func (r importer) packageFiles(place string, work func(n int) error) (map[string][]byte, error) {
-	for _, p := range r.grants.Packages {
-		if p.Files == nil || p.Damaged || !slices.Contains(r.result.Packages, p.PackageID) {
-			continue
-		}
-		if files, err := p.Files(place, work); files != nil || err != nil {
-			return files, err
-		}
-	}
-	return nil, nil //nolint:nilnil // there is none
-}
-
 // impure returns why a package that the source imports has to be evaluated by each run; "" if there is none.
 func (r importer) impure() string {
 	for _, p := range r.grants.Packages {

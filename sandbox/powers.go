@@ -209,6 +209,20 @@ func (r *run) grantFiles(files map[string][]byte) (err error) {
 	return err
 }
 
+// packageFiles returns the files of a package that the code imports, or that such a package depends on. Its place is
+// one in the trees of packages; it returns nil for another place.
+func (r importer) packageFiles(place string, work func(n int) error) (map[string][]byte, error) {
+	for _, p := range r.grants.Packages {
+		if p.Files == nil || p.Damaged || !slices.Contains(r.result.Packages, p.PackageID) {
+			continue
+		}
+		if files, err := p.Files(place, work); files != nil || err != nil {
+			return files, err
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
 // exitOp answers exit(code, result): it ends the run.
 func exitOp(r *run, c *hostops.Call, a []quickjs.Value) (quickjs.Value, error) {
 	code, _ := a[0].Int()

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -193,12 +194,9 @@ func (c FunctionContent) stored() (parts Stored, input []byte, err error) {
 		b, err := c.Encode()
 		return Stored{b}, nil, err
 	}
-	if r.hasLongInput() {
-		input = r.Input
-	}
 	c.Request = r.head()
 	parts, err = stored(r, c)
-	return parts, input, err
+	return parts, r.apart(), err
 }
 
 // Named returns what [DecodeNamed] reads, and the name of it: a hash that verifies it. For long sources that is made
@@ -222,25 +220,21 @@ func nameOf(head []byte, sum string, input []byte) string {
 	return namedBySum + hashOf([]byte(hashOf(head)), []byte(sum), []byte(hashOf(input)))
 }
 
+var errOther = errors.New("the content differs from what was saved")
+
 // DecodeNamed decodes a content that has a name of [FunctionContent.Named]. The error says so if it is another content.
 func DecodeNamed(name string, b []byte) (c FunctionContent, err error) {
-	errOther := errors.New("the content differs from what was saved")
 	if !strings.HasPrefix(name, namedBySum) {
 		if hashOf(b) != name {
 			return c, errOther
 		}
 		return DecodeContent(b)
 	}
-	if !isStored(b) {
-		return c, errOther
-	}
-	c, long, err := fromStored[FunctionContent](b)
-	if err != nil {
-		return c, err
+	if c, err = DecodeContent(b); err != nil || !isStored(b) {
+		return c, cmp.Or(err, errOther)
 	}
 	head := b[:len(storedMagic)+4+int(binary.BigEndian.Uint32(b[len(storedMagic):]))]
-	c.Request.add(long)
-	if c.Sum = c.Request.Sources().Sum(); nameOf(head, c.Sum, long.Input) != name {
+	if c.Sum = c.Request.Sources().Sum(); nameOf(head, c.Sum, c.Request.apart()) != name {
 		return c, errOther
 	}
 	return c, nil
@@ -270,6 +264,14 @@ func (r *Request) checkInput() error {
 func (r Request) isLong() bool { return r.Sources().Bytes() >= longSources || r.hasLongInput() }
 
 func (r Request) hasLongInput() bool { return len(r.Input) >= longInput && r.inputIsValid() }
+
+// apart returns the input if a store holds it behind the head of a stored value.
+func (r Request) apart() []byte {
+	if r.hasLongInput() {
+		return r.Input
+	}
+	return nil
+}
 
 // head returns r without what follows the head of a stored value.
 func (r Request) head() Request {

@@ -108,14 +108,7 @@ func faultyDatabase(t *testing.T) faultyStore {
 // faultyTable is a DynamoDB table and its bucket.
 func faultyTable(t *testing.T) faultyStore {
 	t.Helper()
-	tables, err := dynamotest.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tables == nil {
-		t.Skip(dynamotest.Modules + " is not set: make test-dynamo installs dynalite and sets it")
-	}
-	t.Cleanup(tables.Stop)
+	tables := dynamotest.ForTest(t)
 	s3, err := s3test.Start()
 	if err != nil {
 		t.Fatal(err)

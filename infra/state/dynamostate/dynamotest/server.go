@@ -68,6 +68,20 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
+// ForTest starts a server that ends with a test. It skips the test if dynalite is not installed.
+func ForTest(t testing.TB) *Server {
+	t.Helper()
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s == nil {
+		t.Skip(Modules + " is not set: make test-dynamo installs dynalite and sets it")
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
 func (s *Server) wait() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
